@@ -1,0 +1,71 @@
+/** Registers everything, in reading order. Opens nothing: the database, the model and the clock come in. */
+import helmet from '@fastify/helmet';
+import underPressure from '@fastify/under-pressure';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
+import { v7 as uuidv7 } from 'uuid';
+import { registerJwt } from './access/jwt.ts';
+import type { Deps } from './deps.ts';
+import { registerAuth } from './http/auth.ts';
+import { registerErrors } from './http/errors.ts';
+import { healthRoutes } from './http/health.ts';
+import { registerInput } from './http/input.ts';
+import { registerObserve } from './http/observe.ts';
+import { CANONICAL_MOUNT, CLIENT_MOUNTS, openapiRoutes, registerOpenapi } from './http/openapi.ts';
+import { memoryRoutes } from './memory/routes.ts';
+import { recallRoutes } from './recall/routes.ts';
+
+/** A content of 512 KiB may be six times as long when every byte is escaped in JSON; anything beyond is refused unread. */
+const BODY_LIMIT = 4 * 1024 * 1024;
+
+/** A client that sends its request slower than this is cut off. */
+const REQUEST_TIMEOUT_MS = 30_000;
+
+export async function buildApp(deps: Deps, secret: string): Promise<FastifyInstance> {
+  const app = Fastify({
+    loggerInstance: deps.log as FastifyBaseLogger,
+    disableRequestLogging: true,
+    genReqId: () => uuidv7(),
+    requestIdHeader: false,
+    bodyLimit: BODY_LIMIT,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionTimeout: 2 * REQUEST_TIMEOUT_MS,
+    routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 256 },
+    return503OnClosing: true,
+  });
+  app.setValidatorCompiler(validatorCompiler);
+  app.setSerializerCompiler(serializerCompiler);
+  acceptEmptyJson(app);
+
+  registerObserve(app);
+  registerErrors(app);
+  await app.register(helmet, { global: true, contentSecurityPolicy: false });
+  await app.register(underPressure, { maxEventLoopDelay: 5_000, retryAfter: 2 });
+  await registerOpenapi(app);
+  registerAuth(app, await registerJwt(app, secret));
+
+  openapiRoutes(app);
+  await app.register(healthRoutes(deps));
+  for (const prefix of [CANONICAL_MOUNT, ...CLIENT_MOUNTS]) {
+    await app.register(
+      async (mount) => {
+        registerInput(mount, prefix === CANONICAL_MOUNT ? 'refuse' : 'drop');
+        await mount.register(recallRoutes(deps));
+        await mount.register(memoryRoutes(deps));
+        await mount.register(healthRoutes(deps));
+      },
+      { prefix },
+    );
+  }
+  return app;
+}
+
+/** Clients send Content-Type: application/json with an empty body; that is no fault of JSON. */
+function acceptEmptyJson(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('error', 'error');
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body === '') done(null, undefined);
+    else parse(request, body as string, done);
+  });
+  app.removeContentTypeParser('text/plain');
+}

@@ -1,0 +1,41 @@
+/** npm start: opens what the configuration names, migrates, listens, and prints what a newcomer needs. */
+import closeWithGrace from 'close-with-grace';
+import { buildApp } from '../app.ts';
+import { migrate } from '../db/migrate.ts';
+import type { Deps } from '../deps.ts';
+import { makeCountTokens } from '../recall/tokens.ts';
+import { configOrExit, fail, jwtSecret, makeLog, openDb, openEmbedder } from './start.ts';
+import { signToken } from './tokens.ts';
+import { welcome } from './welcome.ts';
+
+const SHUTDOWN_MS = 10_000;
+const DEMO_TTL_SECONDS = 30 * 86_400;
+
+const config = configOrExit();
+const log = makeLog(config);
+
+try {
+  const secret = await jwtSecret(config);
+  const [db, embedder] = await Promise.all([openDb(config, log), openEmbedder(config, log)]);
+  if (config.MIGRATE_ON_START ?? db.kind === 'embedded') {
+    const ran = await migrate(db);
+    if (ran.length > 0) log.info({ event: 'migrated', migrations: ran }, 'migrated');
+  }
+  const deps: Deps = { config, db, embedder, countTokens: makeCountTokens(), now: () => new Date(), log };
+  const app = await buildApp(deps, secret);
+  app.addHook('onClose', async () => {
+    await Promise.allSettled([embedder.close(), db.close()]);
+  });
+  closeWithGrace({ delay: SHUTDOWN_MS, logger: log }, async ({ err }) => {
+    if (err) log.fatal({ err, event: 'crash' }, 'unexpected error, shutting down');
+    await app.close();
+  });
+  const address = await app.listen({ host: config.HOST, port: config.PORT });
+  // The demo owner is for trying the embedded database; on Postgres the operator hands out tokens.
+  if (db.kind === 'embedded') {
+    const token = signToken(secret, { owner: 'demo', scopes: ['memory:read', 'memory:write', 'memory:delete'], ttlSeconds: DEMO_TTL_SECONDS });
+    console.log(welcome(address, token));
+  }
+} catch (error) {
+  fail(error);
+}

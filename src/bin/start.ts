@@ -1,0 +1,68 @@
+/** What the commands share: the environment, the database and the embedder of a configuration. */
+import { mkdir, open, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { type Logger, pino } from 'pino';
+import { type Config, ConfigError, MIN_SECRET_BYTES, parseConfig } from '../config.ts';
+import { connectPostgres, type Db } from '../db/db.ts';
+import { openEmbedded } from '../db/embedded.ts';
+import { makeEmbedder } from '../embed/index.ts';
+import type { Embedder } from '../embed/embedder.ts';
+
+/** Reads process.env; prints all faults and ends when there are any. */
+export function configOrExit(): Config {
+  try {
+    return parseConfig(process.env);
+  } catch (error) {
+    return fail(error);
+  }
+}
+
+/** One line for a fault that the operator can mend, without a stack. */
+export function fail(error: unknown): never {
+  const message = error instanceof Error ? error.message : String(error);
+  console.error(error instanceof ConfigError ? message : `xmemo-api: ${message}`);
+  process.exit(1);
+}
+
+export function makeLog(config: Config): Logger {
+  const pretty = process.stdout.isTTY ? { transport: { target: 'pino-pretty', options: { ignore: 'pid,hostname', singleLine: true } } } : {};
+  return pino({
+    level: config.LOG_LEVEL,
+    redact: ['req.headers.authorization', 'req.headers["x-api-key"]', 'headers.authorization', 'headers["x-api-key"]'],
+    ...pretty,
+  });
+}
+
+export function openDb(config: Config, log: Logger): Promise<Db> {
+  if (config.DATABASE_URL === undefined) return openEmbedded(config.DATA_DIR);
+  return Promise.resolve(
+    connectPostgres({
+      url: config.DATABASE_URL,
+      poolSize: config.POOL_SIZE,
+      statementTimeoutMs: config.STATEMENT_TIMEOUT_MS,
+      onError: (err) => log.error({ err, event: 'database_connection_lost' }, 'an idle database connection was lost'),
+    }),
+  );
+}
+
+export const modelDir = (config: Config): string => config.MODEL_DIR ?? path.join(config.DATA_DIR, 'models');
+
+export function openEmbedder(config: Config, log: Logger): Promise<Embedder> {
+  return makeEmbedder({ kind: config.EMBEDDER, dimensions: config.HASHING_DIMENSIONS, modelDir: modelDir(config), log });
+}
+
+/** The secret of the tokens: from the configuration, else made once and kept beside the data. */
+export async function jwtSecret(config: Config): Promise<string> {
+  if (config.JWT_SECRET !== undefined) return config.JWT_SECRET;
+  await mkdir(config.DATA_DIR, { recursive: true, mode: 0o700 });
+  const file = path.join(config.DATA_DIR, 'jwt-secret');
+  try {
+    const handle = await open(file, 'wx', 0o600);
+    await handle.writeFile(randomBytes(MIN_SECRET_BYTES).toString('base64url'));
+    await handle.close();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  return (await readFile(file, 'utf8')).trim();
+}

@@ -1,0 +1,57 @@
+/** The whole configuration: one schema, parsed once at start, all faults in one message, then frozen. */
+import { z } from 'zod';
+
+const EMBEDDERS = ['minilm', 'hashing'] as const;
+
+/** JWT secrets below this are guessable: HS256 wants a key at least as long as its hash (RFC 7518, 3.2). */
+export const MIN_SECRET_BYTES = 32;
+
+const int = (min: number, max: number) => z.coerce.number().int().min(min).max(max);
+
+export const configSchema = z.object({
+  HOST: z.string().min(1).default('127.0.0.1').describe('Address to listen on; 0.0.0.0 inside a container.'),
+  PORT: int(0, 65535).default(8080).describe('Port to listen on; 0 takes a free one.'),
+  DATABASE_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://')
+    .optional()
+    .describe('Postgres 15 or newer with pgvector 0.8 or newer. Unset: the embedded database in DATA_DIR.'),
+  DATA_DIR: z.string().min(1).default('./data').describe('Folder of the embedded database, the generated secret and the model file.'),
+  MODEL_DIR: z.string().min(1).optional().describe('Folder of the prepared model file. Unset: DATA_DIR/models.'),
+  JWT_SECRET: z
+    .string()
+    .refine((s) => Buffer.byteLength(s) >= MIN_SECRET_BYTES, `must have at least ${MIN_SECRET_BYTES} bytes`)
+    .optional()
+    .describe('HS256 secret of the tokens, at least 32 bytes. Unset: made once and kept in DATA_DIR with mode 600.'),
+  LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+    .default('info')
+    .describe('Least level that is logged. No level logs memory text or tokens.'),
+  EMBEDDER: z
+    .enum(EMBEDDERS)
+    .default('minilm')
+    .describe('minilm: local all-MiniLM-L6-v2. hashing: no model, hashed n-grams, weaker.'),
+  HASHING_DIMENSIONS: int(64, 1300).default(512).describe('Dimensions of the hashing embedder.'),
+  MIGRATE_ON_START: z
+    .stringbool()
+    .optional()
+    .describe('Run migrations at start. Default: true on the embedded database, false on Postgres.'),
+  POOL_SIZE: int(1, 64).default(8).describe('Connections to Postgres. The embedded database has one.'),
+  STATEMENT_TIMEOUT_MS: int(100, 600_000).default(10_000).describe('Postgres stops a statement after this many milliseconds.'),
+});
+
+export type Config = Readonly<z.infer<typeof configSchema>>;
+
+/** All faults of the environment at once, one line each. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/** @throws ConfigError */
+export function parseConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const result = configSchema.safeParse(given);
+  if (result.success) return Object.freeze(result.data);
+  const lines = result.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
+  throw new ConfigError(`the configuration is not valid:\n${lines.join('\n')}`);
+}

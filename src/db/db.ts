@@ -1,0 +1,144 @@
+/** One door to the database, the same for a Postgres server and for the embedded database. `pg` is imported in this folder only. */
+import { createHash } from 'node:crypto';
+import pg from 'pg';
+import { ApiError } from '../errors.ts';
+import { compile, type Sql, sql } from './sql.ts';
+
+export interface Tx {
+  query<Row>(statement: Sql): Promise<Row[]>;
+}
+
+export interface Access {
+  /** The spaces that row-level security lets through. */
+  readonly spaces: readonly number[];
+  readonly readOnly?: boolean;
+}
+
+export interface Db {
+  readonly kind: 'postgres' | 'embedded';
+  /** One transaction as the service's role: sees `access.spaces` and nothing else. A deadlock or a serialisation failure runs `work` again. */
+  transaction<T>(access: Access, work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** One transaction as the connecting role: for migrations, spaces and health, never for a caller's data. */
+  admin<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** The role that requests run as: no superuser, no table owner, no BYPASSRLS. Made by the first migration. */
+export const SERVICE_ROLE = 'xmemo_service';
+
+const RETRIES = 3;
+const RETRYABLE = new Set(['40001', '40P01']); // serialization_failure, deadlock_detected
+const OUT_OF_REACH = /^(08|53|57P|ECONN|ENOTFOUND|ETIMEDOUT|EPIPE|EAI_AGAIN|ENOENT)/;
+const QUERY_CANCELED = '57014';
+
+/** Statements with a name are parsed once a connection (1.2 to 3 times faster); past this many texts they go unnamed, to bound the server's memory. */
+const MAX_NAMED = 200;
+
+export function makeDb(kind: Db['kind'], pool: pg.Pool, closeServer: () => Promise<void> = async () => {}): Db {
+  const names = new Map<string, string>();
+  const nameOf = (text: string): string | undefined => {
+    const known = names.get(text);
+    if (known || names.size >= MAX_NAMED) return known;
+    const name = createHash('sha1').update(text).digest('base64url');
+    names.set(text, name);
+    return name;
+  };
+
+  async function run<T>(begin: (client: pg.PoolClient) => Promise<unknown>, work: (tx: Tx) => Promise<T>): Promise<T> {
+    const client = await pool.connect();
+    let broken: Error | undefined;
+    try {
+      await begin(client);
+      const tx: Tx = {
+        async query<Row>(statement: Sql) {
+          const { text, values } = compile(statement);
+          const name = nameOf(text);
+          return (await client.query({ text, values: [...values], ...(name && { name }) })).rows as Row[];
+        },
+      };
+      const result = await work(tx);
+      await client.query('commit');
+      return result;
+    } catch (error) {
+      // A connection that cannot roll back is of unknown state: it leaves the pool.
+      await client.query('rollback').catch((cause: Error) => {
+        broken = cause;
+      });
+      throw error;
+    } finally {
+      client.release(broken);
+    }
+  }
+
+  async function retrying<T>(attempt: () => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await attempt();
+      } catch (error) {
+        if (RETRYABLE.has(codeOf(error)) && tries < RETRIES) continue;
+        throw translate(error);
+      }
+    }
+  }
+
+  return {
+    kind,
+    transaction: ({ spaces, readOnly = false }, work) =>
+      retrying(() =>
+        run(async (client) => {
+          await client.query(readOnly ? 'begin isolation level repeatable read read only' : 'begin');
+          await client.query({
+            name: 'identity',
+            text: `select set_config('role', '${SERVICE_ROLE}', true), set_config('app.spaces', $1, true)`,
+            values: [`{${spaces.join(',')}}`],
+          });
+        }, work),
+      ),
+    admin: (work) => retrying(() => run((client) => client.query('begin'), work)),
+    async close() {
+      await pool.end();
+      await closeServer();
+    },
+  };
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+/** Database and socket errors become rows of the table of errors, by code and never by class (the embedded database has its own classes). */
+function translate(error: unknown): unknown {
+  if (error instanceof ApiError) return error;
+  const code = codeOf(error);
+  if (code === QUERY_CANCELED) return new ApiError('timeout', undefined, { cause: error, retryAfter: 1 });
+  const poolTimeout = error instanceof Error && /timeout exceeded when trying to connect|Connection terminated/.test(error.message);
+  if (OUT_OF_REACH.test(code) || RETRYABLE.has(code) || poolTimeout) return new ApiError('unavailable', undefined, { cause: error, retryAfter: 1 });
+  return error;
+}
+
+export interface PostgresOptions {
+  readonly url: string;
+  readonly poolSize: number;
+  readonly statementTimeoutMs: number;
+  readonly onError: (error: Error) => void;
+}
+
+/** A waiting request gives up after this long without a free connection. */
+const CONNECT_TIMEOUT_MS = 5_000;
+
+export function connectPostgres({ url, poolSize, statementTimeoutMs, onError }: PostgresOptions): Db {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: poolSize,
+    statement_timeout: statementTimeoutMs,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    application_name: 'xmemo-api',
+    // Short queries: no JIT. The other two keep the covering index of the vector arm for an owner who holds much of the table.
+    options: '-c jit=off -c random_page_cost=1.1 -c max_parallel_workers_per_gather=0',
+  });
+  pool.on('error', onError);
+  return makeDb('postgres', pool);
+}
+
+/** Cheapest statement that proves the database answers. */
+export const ping = (db: Db): Promise<void> => db.admin(async (tx) => void (await tx.query(sql`select 1`)));

@@ -1,0 +1,66 @@
+/** A memory as it stands in the database, and how it is read by id. Both `memory` and `recall` stand on this. */
+import type { Boundary, MemoryStatus, MemoryType } from '../types.ts';
+import type { Tx } from './db.ts';
+import { type Sql, sql } from './sql.ts';
+import { visible } from './visible.ts';
+
+export interface MemoryRow {
+  readonly space_id: number;
+  /** bigint, as text. */
+  readonly seq: string;
+  readonly id: string;
+  readonly owner_id: string;
+  readonly team_id: string | null;
+  readonly bucket: string;
+  readonly scope: string | null;
+  readonly path: string | null;
+  readonly memory_type: MemoryType;
+  readonly status: MemoryStatus;
+  readonly content: string;
+  readonly semantic_key: string | null;
+  readonly importance: number | null;
+  readonly confidence: number | null;
+  readonly source: string | null;
+  readonly author: string | null;
+  readonly agent_id: string | null;
+  readonly session_id: string | null;
+  readonly position: number | null;
+  readonly metadata: Record<string, unknown>;
+  readonly provenance: Record<string, unknown>;
+  readonly occurred_at: Date | null;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  readonly expires_at: Date | null;
+  readonly version: number;
+}
+
+/** The columns of MemoryRow, of `memories m` joined with `spaces s`. */
+const COLUMNS: Sql = sql`m.space_id, m.seq, m.id, m.owner_id, case s.kind when 'team' then s.name end as team_id, m.bucket, m.scope, m.path,
+  m.memory_type, m.status, m.content, m.semantic_key, m.importance, m.confidence, m.source, m.author, m.agent_id, m.session_id, m.position,
+  m.metadata, m.provenance, m.occurred_at, m.created_at, m.updated_at, m.expires_at, m.version`;
+
+/** One visible memory, or undefined: an id of another owner and an id that never existed are the same. */
+export async function findById(
+  tx: Tx,
+  spaces: readonly number[],
+  id: string,
+  boundary: Boundary,
+  now: Date,
+  extra?: Sql,
+): Promise<MemoryRow | undefined> {
+  const rows = await tx.query<MemoryRow>(
+    sql`select ${COLUMNS} from memories m join spaces s on s.id = m.space_id
+        where m.space_id = any (${spaces}::int[]) and m.id = ${id} and ${visible(boundary, now)}${extra ? sql` and ${extra}` : sql``}`,
+  );
+  return rows[0];
+}
+
+/** Memories by their short keys, in no order. The caller has checked that they are visible, in the same transaction. */
+export async function loadBySeq(tx: Tx, spaces: readonly number[], seqs: readonly string[]): Promise<Map<string, MemoryRow>> {
+  if (seqs.length === 0) return new Map();
+  const rows = await tx.query<MemoryRow>(
+    sql`select ${COLUMNS} from memories m join spaces s on s.id = m.space_id
+        where m.space_id = any (${spaces}::int[]) and m.seq = any (${seqs}::bigint[])`,
+  );
+  return new Map(rows.map((row) => [row.seq, row]));
+}

@@ -1,0 +1,71 @@
+/**
+ * The one compiler of predicates. `visible` is what a token may see, `matches` what a request asks for; both speak of the alias `m`
+ * (memories) and stand inside every arm, list and id route, before its limit. The space itself is always written beside them.
+ */
+import type { Boundary, MemoryStatus, MemoryType } from '../types.ts';
+import { EMPTY, join, type Sql, sql } from './sql.ts';
+
+export interface Filters {
+  readonly bucket?: string | undefined;
+  readonly scope?: string | undefined;
+  /** Exact, or with `%` as a wildcard; every other character is literal. */
+  readonly path?: string | undefined;
+  readonly memoryType?: MemoryType | undefined;
+  readonly statuses: readonly Exclude<MemoryStatus, 'deleted'>[];
+  readonly agentId?: string | undefined;
+  readonly agentInstance?: string | undefined;
+  readonly source?: string | undefined;
+  readonly sessionId?: string | undefined;
+  /** JSON containment: `{a: 1}` finds whatever holds a = 1, numbers compared as numbers. */
+  readonly provenance?: Readonly<Record<string, unknown>> | undefined;
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+  /** Of the time when it happened, or was stored when that is unknown: since ≤ time < until. */
+  readonly since?: Date | undefined;
+  readonly until?: Date | undefined;
+}
+
+export const ACTIVE: Filters = { statuses: ['active'] };
+
+/** Not deleted, not expired, inside the token's buckets and scopes. */
+export function visible(boundary: Boundary, now: Date): Sql {
+  return join(
+    [
+      sql`m.status <> 'deleted'`,
+      sql`(m.expires_at is null or m.expires_at > ${now})`,
+      ...(boundary.buckets ? [sql`m.bucket = any (${boundary.buckets}::text[])`] : []),
+      ...(boundary.scopes ? [sql`m.scope = any (${boundary.scopes}::text[])`] : []),
+    ],
+    ' and ',
+  );
+}
+
+export function matches(f: Filters): Sql {
+  const parts = [
+    sql`m.status = any (${f.statuses}::text[])`,
+    ...equal(sql`m.bucket`, f.bucket),
+    ...equal(sql`m.scope`, f.scope),
+    ...equal(sql`m.memory_type`, f.memoryType),
+    ...equal(sql`m.agent_id`, f.agentId),
+    ...equal(sql`m.agent_instance`, f.agentInstance),
+    ...equal(sql`m.source`, f.source),
+    ...equal(sql`m.session_id`, f.sessionId),
+    ...(f.path === undefined ? [] : [pathMatches(f.path)]),
+    ...(f.provenance === undefined ? [] : [sql`m.provenance @> ${JSON.stringify(f.provenance)}::jsonb`]),
+    ...(f.metadata === undefined ? [] : [sql`m.metadata @> ${JSON.stringify(f.metadata)}::jsonb`]),
+    ...(f.since === undefined ? [] : [sql`coalesce(m.occurred_at, m.created_at) >= ${f.since}`]),
+    ...(f.until === undefined ? [] : [sql`coalesce(m.occurred_at, m.created_at) < ${f.until}`]),
+  ];
+  return join(parts, ' and ');
+}
+
+function equal(column: Sql, value: string | undefined): Sql[] {
+  return value === undefined ? [] : [sql`${column} = ${value}`];
+}
+
+function pathMatches(path: string): Sql {
+  if (!path.includes('%')) return sql`m.path = ${path}`;
+  const pattern = path.replace(/[\\_]/g, '\\$&');
+  return sql`m.path like ${pattern}`;
+}
+
+export const and = (extra: Sql | undefined): Sql => (extra ? sql` and ${extra}` : EMPTY);

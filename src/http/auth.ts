@@ -1,0 +1,74 @@
+/** Who asks: reads the credential, makes the principal, checks the scope that the route names. Closed by default. */
+import { createHash } from 'node:crypto';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { ApiError } from '../errors.ts';
+import type { Agent, Principal, TokenScope } from '../types.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The token needs one of these. A route has this or `open`, else the service does not start. */
+    scopes?: readonly TokenScope[];
+    /** Needs no token. */
+    open?: true;
+  }
+  interface FastifyRequest {
+    principal: Principal | null;
+  }
+}
+
+export function registerAuth(app: FastifyInstance, authenticate: (token: string) => Principal): void {
+  app.decorateRequest('principal', null);
+  app.addHook('onRoute', (route) => {
+    const { scopes, open } = route.config ?? {};
+    if (!open && !scopes?.length && !(route.method === 'HEAD' || route.method === 'OPTIONS')) {
+      throw new Error(`route ${String(route.method)} ${route.url} names no scope and is not open`);
+    }
+  });
+  app.addHook('onRequest', async (request) => {
+    const { scopes } = request.routeOptions.config;
+    if (!scopes) return;
+    const principal = authenticate(credentialOf(request));
+    request.principal = principal;
+    if (!scopes.some((scope) => principal.tokenScopes.has(scope))) {
+      throw new ApiError('insufficient_scope', `the token lacks the scope ${scopes.join(' or ')}`);
+    }
+  });
+}
+
+function credentialOf(request: FastifyRequest): string {
+  const key = request.headers['x-api-key'];
+  const bearer = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1];
+  if (Array.isArray(key)) throw new ApiError('invalid_token', 'X-API-Key was sent more than once');
+  const given = key?.trim() || undefined;
+  if (!given && !bearer) {
+    throw request.headers.authorization ? new ApiError('invalid_token', 'the Authorization header is not of the form Bearer TOKEN') : new ApiError('missing_credentials');
+  }
+  if (given && bearer && given !== bearer) throw new ApiError('invalid_token', 'X-API-Key and Authorization carry different tokens');
+  return given ?? bearer!;
+}
+
+/** The principal of a route that names scopes. */
+export function principalOf(request: FastifyRequest): Principal {
+  if (!request.principal) throw new Error('the route names no scope');
+  return request.principal;
+}
+
+const MAX_AGENT_LENGTH = 256;
+
+/** The agent that writes or asks: the token's own, else the header's, else the body's. Attribution only. */
+export function agentOf(request: FastifyRequest, body: { agent_id?: string | undefined; agent_instance_id?: string | undefined } = {}): Agent {
+  const header = (name: string): string | undefined => {
+    const value = request.headers[name];
+    return (Array.isArray(value) ? value[0] : value)?.trim().slice(0, MAX_AGENT_LENGTH) || undefined;
+  };
+  const instance = header('x-memory-os-agent-instance-id') ?? body.agent_instance_id;
+  return {
+    id: request.principal?.boundAgent ?? header('x-memory-os-agent-id') ?? body.agent_id,
+    instance: instance === undefined ? undefined : hashInstance(instance),
+  };
+}
+
+/** An instance id identifies a machine: only its hash is stored and compared. */
+export function hashInstance(instance: string): string {
+  return createHash('sha256').update(instance).digest('hex').slice(0, 32);
+}

@@ -1,0 +1,68 @@
+/** The one renderer of errors. Nothing of the database, of a memory or of a token leaves through it. */
+import { closest, distance } from 'fastest-levenshtein';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
+import { ApiError, type ErrorCode, type Fault } from '../errors.ts';
+
+/** Fastify's own errors that a caller causes, by code. Every other error is ours: a 500. */
+const FASTIFY_CODES: Readonly<Record<string, ErrorCode>> = {
+  FST_ERR_CTP_INVALID_JSON_BODY: 'bad_json',
+  FST_ERR_CTP_EMPTY_JSON_BODY: 'bad_json',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'bad_json',
+  FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
+  FST_ERR_BAD_URL: 'route_not_found',
+  FST_ERR_ROUTE_PARAM_MAX_LENGTH: 'route_not_found',
+  FST_UNDER_PRESSURE: 'unavailable',
+};
+
+export function registerErrors(app: FastifyInstance): void {
+  const routes = new Set<string>();
+  app.addHook('onRoute', (route) => {
+    if (!route.url.includes('*')) routes.add(route.url);
+  });
+  app.setErrorHandler<FastifyError>((error, request, reply) => {
+    const known = toApiError(error);
+    if (known.status >= 500) request.log.error({ err: known.cause ?? error, event: 'request_failed', code: known.code }, 'request failed');
+    else request.log.debug({ event: 'request_refused', code: known.code }, 'request refused');
+    return send(request, reply, known);
+  });
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?')[0]!.slice(0, 200);
+    const nearest = closest(path, [...routes]);
+    const hint = distance(path, nearest) <= path.length / 2 ? `; did you mean ${nearest}?` : '';
+    return send(request, reply, new ApiError('route_not_found', `there is no route ${request.method} ${path}${hint}`));
+  });
+}
+
+function toApiError(error: FastifyError): ApiError {
+  if (error instanceof ApiError) return error;
+  if (hasZodFastifySchemaValidationErrors(error)) {
+    const place = error.validationContext === 'querystring' ? 'query' : error.validationContext === 'params' ? 'path' : (error.validationContext ?? 'body');
+    const faults = error.validation.map((v): Fault => {
+      const field = v.instancePath.split('/').filter(Boolean);
+      const where = field.join('.') || 'body';
+      return { loc: [place, ...field], msg: `${where}: ${v.message ?? 'is not valid'}`, type: v.keyword ?? 'value_error' };
+    });
+    return new ApiError('validation_error', faults[0]?.msg, { faults });
+  }
+  const code = FASTIFY_CODES[error.code];
+  if (code) return new ApiError(code, undefined, { cause: error });
+  if (error instanceof SyntaxError && error.statusCode === 400) return new ApiError('bad_json', undefined, { cause: error });
+  return new ApiError('internal_error', undefined, { cause: error });
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, error: ApiError): FastifyReply {
+  if (error.status === 401) reply.header('www-authenticate', `Bearer error="${error.code}"`);
+  if (error.status === 403) reply.header('www-authenticate', `Bearer error="${error.code}"`);
+  if (error.retryAfter !== undefined) reply.header('retry-after', error.retryAfter);
+  return reply
+    .code(error.status)
+    .type('application/json; charset=utf-8')
+    .serializer(JSON.stringify)
+    .send({
+      detail: error.faults ?? error.message,
+      error: { code: error.code, message: error.message, request_id: request.id },
+      request_id: request.id,
+    });
+}

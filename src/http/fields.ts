@@ -1,0 +1,83 @@
+/** Fields that several routes take, with their limits. Absent, null and `%` mean "no filter". */
+import { z } from 'zod';
+import type { Filters } from '../db/visible.ts';
+import { ApiError, invalid } from '../errors.ts';
+import { isBlank, utf8Length } from '../text/unicode.ts';
+import { MEMORY_TYPES } from '../types.ts';
+import { hashInstance } from './auth.ts';
+
+export const MAX_QUERY_LENGTH = 4_000;
+export const MAX_CONTENT_BYTES = 524_288;
+const MAX_NAME = 256;
+const MAX_PATH = 1_024;
+
+export const name = z.string().min(1).max(MAX_NAME);
+
+/** RFC 3339 with an offset, or a date alone (its first instant, UTC). */
+export const instant = z
+  .union([z.iso.datetime({ offset: true }), z.iso.date()], { error: 'expected a time in RFC 3339 with an offset (2026-05-04T12:00:00Z) or a date (2026-05-04)' })
+  .describe('RFC 3339 with offset, or YYYY-MM-DD.');
+
+const object = z.record(z.string(), z.unknown());
+
+export const queryText = z
+  .string()
+  .max(MAX_QUERY_LENGTH)
+  .refine((text) => !isBlank(text), 'must hold more than white space')
+  .describe('What to look for, in words. A memory id finds exactly that memory. At most 4,000 characters.');
+
+export const filterShape = {
+  bucket: name.optional().describe('Exact. `%`: all.'),
+  scope: name.optional().describe('Exact. `%`: all.'),
+  team_id: name.optional().describe('Only what is shared with this team; the token must belong to it.'),
+  path: z.string().min(1).max(MAX_PATH).optional().describe('Exact, or with `%` as a wildcard (`projects/%`); every other character is literal.'),
+  memory_type: z.enum([...MEMORY_TYPES, 'auto', '%']).optional().describe('`auto` and `%`: all.'),
+  status: z.enum(['active', 'archived', '%']).optional().describe('Default `active`. `%`: active and archived.'),
+  agent_id: name.optional().describe('Written by this agent.'),
+  agent_instance_id: name.optional().describe('Written by this installation.'),
+  source: name.optional(),
+  session_id: name.optional(),
+  provenance: object.optional().describe('JSON containment: what the memory was stored with holds this.'),
+  metadata: object.optional().describe('JSON containment.'),
+  since: instant.optional().describe('Happened (or, when unknown, was stored) at or after this.'),
+  until: instant.optional().describe('Happened before this.'),
+};
+
+const filters = z.object(filterShape);
+
+const any = (value: string | undefined): string | undefined => (value === '%' ? undefined : value);
+
+export function toFilters(input: z.infer<typeof filters>): Filters {
+  const { memory_type, status = 'active' } = input;
+  return {
+    bucket: any(input.bucket),
+    scope: any(input.scope),
+    path: input.path === undefined || input.path === '%' ? undefined : normalisePath(input.path),
+    memoryType: memory_type === 'auto' || memory_type === '%' ? undefined : memory_type,
+    statuses: status === '%' ? ['active', 'archived'] : [status],
+    agentId: any(input.agent_id),
+    agentInstance: input.agent_instance_id === undefined || input.agent_instance_id === '%' ? undefined : hashInstance(input.agent_instance_id),
+    source: any(input.source),
+    sessionId: any(input.session_id),
+    provenance: input.provenance,
+    metadata: input.metadata,
+    since: toDate(input.since),
+    until: toDate(input.until),
+  };
+}
+
+export const toDate = (text: string | undefined): Date | undefined => (text === undefined ? undefined : new Date(text));
+
+/** Paths have no leading, trailing or doubled slash, so that `path/id` can be taken apart again. */
+export function normalisePath(path: string): string {
+  return path.trim().replace(/^\[ROOT\]\/?/, '').replace(/\s*\/+\s*/g, '/').replace(/^\/|\/$/g, '');
+}
+
+/** @throws ApiError payload_too_large or validation_error */
+export function assertContent(content: string): void {
+  if (isBlank(content)) throw invalid('body', 'content', 'must hold more than white space');
+  const bytes = utf8Length(content);
+  if (bytes > MAX_CONTENT_BYTES) {
+    throw new ApiError('payload_too_large', `content: ${bytes} bytes are more than the limit of ${MAX_CONTENT_BYTES}`);
+  }
+}

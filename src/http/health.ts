@@ -1,0 +1,57 @@
+/** Live and ready differ: a database that is away must not make the container restart in a loop. */
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { ping } from '../db/db.ts';
+import { pendingMigrations } from '../db/migrate.ts';
+import type { Deps } from '../deps.ts';
+
+const part = z.object({ state: z.enum(['ok', 'degraded', 'failed']), detail: z.string().optional() });
+const ready = z.object({ status: z.enum(['ready', 'degraded', 'unavailable']), database: part, migrations: part, model: part });
+
+export const healthRoutes =
+  (deps: Deps): FastifyPluginAsyncZod =>
+  async (app) => {
+    app.get('/health', {
+      config: { open: true },
+      schema: { operationId: 'health', tags: ['operation'], summary: 'Is the process alive', security: [], response: { 200: z.object({ status: z.literal('ok') }) } },
+      handler: async () => ({ status: 'ok' as const }),
+    });
+
+    app.get('/ready', {
+      config: { open: true },
+      schema: {
+        operationId: 'ready',
+        tags: ['operation'],
+        summary: 'Can the service answer',
+        description: '503 when the database is out of reach or not migrated. A model that fell back to a weaker one is degraded, not unavailable.',
+        security: [],
+        response: { 200: ready, 503: ready },
+      },
+      handler: async (_request, reply) => {
+        const [database, migrations] = await Promise.all([
+          probe(() => ping(deps.db), 'the database does not answer'),
+          probe(async () => {
+            const pending = await pendingMigrations(deps.db);
+            return pending.length === 0 ? undefined : `not run yet: ${pending.join(', ')}`;
+          }, 'the database does not answer'),
+        ]);
+        const model = deps.embedder.degraded
+          ? { state: 'degraded' as const, detail: deps.embedder.degraded }
+          : { state: 'ok' as const, detail: deps.embedder.id };
+        const failed = database.state === 'failed' || migrations.state === 'failed';
+        const status = failed ? 'unavailable' : model.state === 'degraded' ? 'degraded' : 'ready';
+        if (failed) reply.header('retry-after', 5);
+        return reply.code(failed ? 503 : 200).send({ status, database, migrations, model });
+      },
+    });
+  };
+
+/** `check` returns what is wrong, or nothing. An error's own text stays inside. */
+async function probe(check: () => Promise<string | undefined | void>, failure: string): Promise<z.infer<typeof part>> {
+  try {
+    const detail = await check();
+    return detail ? { state: 'failed', detail } : { state: 'ok' };
+  } catch {
+    return { state: 'failed', detail: failure };
+  }
+}

@@ -1,0 +1,100 @@
+/**
+ * Makes the input of a request strict or lenient before its schema validates it. On the canonical mount an unknown field is refused, since a
+ * mistyped filter must never widen a search; on the mounts of existing clients it is dropped and named in `warnings`.
+ * Everywhere null means "not given", and "5" and "true" are taken where a number or boolean is meant.
+ */
+import { closest, distance } from 'fastest-levenshtein';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import { ApiError, type Fault, invalid } from '../errors.ts';
+import { invalidText } from '../text/unicode.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Unknown fields that were dropped; they stand in the reply. */
+    warnings: string[];
+  }
+}
+
+type Place = 'body' | 'query';
+
+export function registerInput(app: FastifyInstance, unknownFields: 'refuse' | 'drop'): void {
+  app.decorateRequest('warnings');
+  app.addHook('onRequest', async (request) => {
+    request.warnings = [];
+  });
+  app.addHook('preValidation', async (request) => {
+    const { schema } = request.routeOptions;
+    request.query = normalise(request, 'query', schema?.querystring, request.query);
+    if (schema?.body) request.body = normalise(request, 'body', schema.body, request.body ?? {});
+  });
+
+  function normalise(request: FastifyRequest, place: Place, schema: unknown, given: unknown): unknown {
+    if (typeof given !== 'object' || given === null || Array.isArray(given)) return given;
+    const shape = (schema as z.ZodObject | undefined)?.shape ?? {};
+    const faults: Fault[] = [];
+    const out: Record<string, unknown> = {};
+    for (const [field, value] of Object.entries(given)) {
+      const kind = shape[field];
+      if (!Object.hasOwn(shape, field) || !kind) {
+        const text = `${field.slice(0, 80)}: unknown field${suggestion(field, Object.keys(shape))}`;
+        if (unknownFields === 'refuse') faults.push({ loc: [place, field.slice(0, 80)], msg: text, type: 'extra_forbidden' });
+        else request.warnings.push(text);
+      } else if (value !== null) {
+        assertText(place, field, value);
+        out[field] = relax(place, field, kind, value);
+      }
+    }
+    if (faults.length > 0) throw new ApiError('validation_error', faults[0]!.msg, { faults });
+    return out;
+  }
+}
+
+function suggestion(field: string, known: readonly string[]): string {
+  if (known.length === 0) return '; this route takes none here';
+  const nearest = closest(field, known);
+  return distance(field, nearest) <= Math.max(2, field.length / 2) ? `; did you mean ${nearest}?` : `; known are ${known.slice(0, 40).join(', ')}`;
+}
+
+const MAX_DEPTH = 32;
+
+/** Refuses text that the database could not give back as it came, and nesting that is an attack. @throws ApiError validation_error */
+function assertText(place: Place, field: string, value: unknown, depth = 0): void {
+  if (typeof value === 'string') {
+    const fault = invalidText(value);
+    if (fault === 'nul') throw invalid(place, field, 'holds a NUL character (U+0000), which cannot be stored', 'nul_character');
+    if (fault === 'lone_surrogate') throw invalid(place, field, 'holds half of a surrogate pair, which is not valid Unicode', 'lone_surrogate');
+  } else if (typeof value === 'object' && value !== null) {
+    if (depth >= MAX_DEPTH) throw invalid(place, field, `is nested deeper than ${MAX_DEPTH} levels`, 'too_deep');
+    for (const [key, inner] of Object.entries(value)) {
+      assertText(place, field, key, depth + 1);
+      assertText(place, field, inner, depth + 1);
+    }
+  }
+}
+
+function relax(place: Place, field: string, schema: z.core.$ZodType, value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  const kind = kindOf(schema);
+  if (kind === 'number' && /^\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*$/i.test(value)) return Number(value);
+  if (kind === 'boolean' && /^(true|false)$/i.test(value)) return value.toLowerCase() === 'true';
+  if (kind === 'record' || kind === 'object') return parseObject(place, field, value);
+  return value;
+}
+
+function parseObject(place: Place, field: string, text: string): unknown {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    assertText(place, field, parsed);
+    return parsed;
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    throw invalid(place, field, 'is not a JSON object', 'json_invalid');
+  }
+}
+
+/** The type below `.optional()`, `.default()` and `.nullable()`. */
+function kindOf(schema: z.core.$ZodType): string {
+  const { def } = schema._zod;
+  return 'innerType' in def ? kindOf(def.innerType as z.core.$ZodType) : def.type;
+}

@@ -1,0 +1,130 @@
+/** The statements of a memory's life. Every one names its space. */
+import type { Tx } from '../db/db.ts';
+import { type MemoryRow } from '../db/memories.ts';
+import { join, type Sql, sql, vector } from '../db/sql.ts';
+import type { Embedding, Span } from '../embed/embedder.ts';
+import type { MemoryType } from '../types.ts';
+
+/** What a memory is written with. */
+export interface NewMemory {
+  readonly id: string;
+  readonly owner_id: string;
+  readonly bucket: string;
+  readonly scope: string | null;
+  readonly path: string | null;
+  readonly memory_type: MemoryType;
+  readonly content: string;
+  readonly content_hash: Buffer;
+  readonly semantic_key: string | null;
+  readonly importance: number | null;
+  readonly confidence: number | null;
+  readonly source: string | null;
+  readonly author: string | null;
+  readonly agent_id: string | null;
+  readonly agent_instance: string | null;
+  readonly session_id: string | null;
+  readonly position: number | null;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly provenance: Readonly<Record<string, unknown>>;
+  readonly occurred_at: Date | null;
+  readonly expires_at: Date | null;
+  readonly analyser: string;
+  readonly now: Date;
+}
+
+export type Written = Pick<MemoryRow, 'seq' | 'id' | 'version' | 'created_at' | 'updated_at'>;
+
+const RETURNED: Sql = sql`seq, id, version, created_at, updated_at`;
+
+/** Undefined when another writer holds the semantic key. */
+export async function insertMemory(tx: Tx, space: number, m: NewMemory): Promise<Written | undefined> {
+  const [row] = await tx.query<Written>(sql`
+    insert into memories (space_id, id, owner_id, bucket, scope, path, memory_type, content, content_hash, semantic_key, importance, confidence,
+      source, author, agent_id, agent_instance, session_id, position, metadata, provenance, occurred_at, created_at, updated_at, expires_at, analyser)
+    values (${space}, ${m.id}, ${m.owner_id}, ${m.bucket}, ${m.scope}, ${m.path}, ${m.memory_type}, ${m.content}, ${m.content_hash},
+      ${m.semantic_key}, ${m.importance}, ${m.confidence}, ${m.source}, ${m.author}, ${m.agent_id}, ${m.agent_instance}, ${m.session_id},
+      ${m.position}, ${JSON.stringify(m.metadata)}::jsonb, ${JSON.stringify(m.provenance)}::jsonb, ${m.occurred_at}, ${m.now}, ${m.now},
+      ${m.expires_at}, ${m.analyser})
+    on conflict (space_id, bucket, scope, semantic_key) where semantic_key is not null and status <> 'deleted' do nothing
+    returning ${RETURNED}`);
+  return row;
+}
+
+/** The new version of an evolving fact: same id, same boundaries, everything else as written now. */
+export async function replaceMemory(tx: Tx, space: number, seq: string, m: NewMemory): Promise<Written> {
+  const [row] = await tx.query<Written>(sql`
+    update memories set path = ${m.path}, memory_type = ${m.memory_type}, content = ${m.content}, content_hash = ${m.content_hash},
+      importance = ${m.importance}, confidence = ${m.confidence}, source = ${m.source}, author = ${m.author}, agent_id = ${m.agent_id},
+      agent_instance = ${m.agent_instance}, session_id = ${m.session_id}, position = ${m.position},
+      metadata = ${JSON.stringify(m.metadata)}::jsonb, provenance = ${JSON.stringify(m.provenance)}::jsonb, occurred_at = ${m.occurred_at},
+      updated_at = ${m.now}, expires_at = ${m.expires_at}, analyser = ${m.analyser}, status = 'active', version = version + 1
+    where space_id = ${space} and seq = ${seq} returning ${RETURNED}`);
+  return row!;
+}
+
+export type Held = Written & Pick<MemoryRow, 'session_id' | 'owner_id'>;
+
+/** The memory that holds a semantic key, locked until commit. An expired one still holds it: writing revives it. */
+export async function lockBySemanticKey(tx: Tx, space: number, m: Pick<NewMemory, 'bucket' | 'scope' | 'semantic_key'>): Promise<Held | undefined> {
+  const [row] = await tx.query<Held>(sql`
+    select ${RETURNED}, session_id, owner_id from memories
+    where space_id = ${space} and bucket = ${m.bucket} and scope is not distinct from ${m.scope} and semantic_key = ${m.semantic_key}
+      and status <> 'deleted' for update`);
+  return row;
+}
+
+/** The very same text, type and author under the same boundaries, oldest first: what `dedupe` merges with. */
+export async function findSame(tx: Tx, space: number, m: NewMemory): Promise<Written | undefined> {
+  const [row] = await tx.query<Written>(sql`
+    select ${RETURNED} from memories
+    where space_id = ${space} and content_hash = ${m.content_hash} and content = ${m.content} and bucket = ${m.bucket}
+      and scope is not distinct from ${m.scope} and path is not distinct from ${m.path} and memory_type = ${m.memory_type}
+      and author is not distinct from ${m.author} and session_id is not distinct from ${m.session_id}
+      and occurred_at is not distinct from ${m.occurred_at} and status = 'active' and (expires_at is null or expires_at > ${m.now})
+    order by seq limit 1`);
+  return row;
+}
+
+export interface PassageRow extends Span {
+  readonly embedding: Embedding;
+}
+
+/** Replaces the vectors of a memory. `termCount` is the number of its own terms. */
+export async function writePassages(
+  tx: Tx,
+  space: number,
+  seq: string,
+  model: number,
+  passages: readonly PassageRow[],
+  termCount: number,
+): Promise<void> {
+  await tx.query(sql`delete from passages where space_id = ${space} and model = ${model} and seq = ${seq}`);
+  if (passages.length === 0) return;
+  const logLength = Math.log(2 + termCount);
+  for (let from = 0; from < passages.length; from += PASSAGES_A_STATEMENT) {
+    const rows = passages.slice(from, from + PASSAGES_A_STATEMENT).map((p, i) => {
+      const { vector: v, tokens } = p.embedding;
+      return sql`(${space}::int, ${model}::smallint, ${seq}::bigint, ${from + i}::int, ${p.start}::int, ${p.end}::int, ${logLength}::real,
+        ${vector(v)}::vector::halfvec, ${tokens ? Buffer.from(tokens.bits) : null}::bytea)`;
+    });
+    await tx.query(sql`
+      insert into passages (space_id, model, seq, ordinal, start_at, end_at, log_length, embedding, token_bits) values ${join(rows, ', ')}`);
+  }
+}
+
+/** Nine parameters a row; the protocol allows 65,535. */
+const PASSAGES_A_STATEMENT = 500;
+
+/** Takes a memory out of both arms. */
+export async function deletePassages(tx: Tx, space: number, seq: string): Promise<void> {
+  await tx.query(sql`delete from passages where space_id = ${space} and seq = ${seq}`);
+}
+
+/**
+ * Raises the version of a space, the visible state that caches ask for, and moves its BM25 totals. Last in every writing transaction:
+ * its lock holds until commit.
+ */
+export async function touchSpace(tx: Tx, space: number, change: { memories: number; terms: number }): Promise<void> {
+  await tx.query(sql`
+    update spaces set memories = memories + ${change.memories}, terms = terms + ${change.terms}, version = version + 1 where id = ${space}`);
+}

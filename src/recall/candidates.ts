@@ -1,0 +1,150 @@
+/**
+ * Finds candidates: the vector arm and the lexical arm in one statement and one snapshot, each with the visibility predicate and the
+ * filters inside, before its limit. Every score that one arm lacks for the other's candidates is computed.
+ */
+import type { Tx } from '../db/db.ts';
+import { type Sql, sql, vector } from '../db/sql.ts';
+import type { MemoryType } from '../types.ts';
+import { ARM_LIMIT, B, K1, LENGTH_PRIOR } from './constants.ts';
+
+export interface Candidate {
+  readonly space_id: number;
+  readonly seq: string;
+  readonly id: string;
+  /** BM25; 0 when no term of the question occurs. */
+  readonly bm25: number;
+  /** Cosine of its best passage; null without vectors of the present model. */
+  readonly cosine: number | null;
+  readonly passage: number | null;
+  readonly log_length: number;
+  readonly author: string | null;
+  readonly path: string | null;
+  readonly memory_type: MemoryType;
+  readonly importance: number | null;
+  readonly confidence: number | null;
+  readonly occurred_at: Date | null;
+  readonly created_at: Date;
+  /** Session inside its boundaries; null without one. */
+  readonly session: string | null;
+  /** The memory that stands before it in its document, when it is part of one. */
+  readonly before_seq: string | null;
+  /** The beginning of the content: enough to judge it. */
+  readonly head: string;
+  readonly tail: string;
+}
+
+/** A term of the question in one space. */
+export interface TermWeight {
+  readonly space_id: number;
+  readonly term: string;
+  /** ln(1 + (n - df + 0.5) / (df + 0.5)) */
+  readonly idf: number;
+  /** Memories of the space that hold it. */
+  readonly df: number;
+}
+
+export interface Found {
+  readonly candidates: readonly Candidate[];
+  readonly terms: readonly TermWeight[];
+}
+
+export interface ArmsRequest {
+  readonly spaces: readonly number[];
+  /** Distinct. */
+  readonly terms: readonly string[];
+  readonly model: number;
+  /** Undefined: the embedder failed, the lexical arm answers alone. */
+  readonly vector: Float32Array | undefined;
+  /** Visibility and filters, on the alias m. */
+  readonly predicate: Sql;
+}
+
+/** Characters of a content that ranking looks at. */
+const HEAD = 4_000;
+
+export async function findCandidates(tx: Tx, request: ArmsRequest): Promise<Found> {
+  const { spaces, terms, model, predicate } = request;
+  const query = request.vector && vector(request.vector);
+  const rows = await tx.query<{ candidates: RawCandidate[] | null; terms: TermWeight[] | null }>(sql`
+    with stats as materialized (
+      select id as space_id, memories::float8 as n, ${K1 * B}::float8 / nullif(terms / nullif(memories, 0), 0) as norm
+      from spaces where id = any (${spaces}::int[])),
+    idf as materialized (
+      select space_id, term, df, ln(1 + (n - df + 0.5) / (df + 0.5))::float8 as w, norm
+      from stats, unnest(${[...terms].sort()}::text[]) as t(term),
+        lateral (select count(*) as df from postings p where p.space_id = stats.space_id and p.term = t.term) d),
+    lex as materialized (
+      select idf.space_id, h.seq, sum(w * ${K1 + 1}::float8 * tf / (tf + ${K1 * (1 - B)}::float8 + norm * length) order by idf.term) as bm25
+      from idf, lateral (select seq, tf, length from postings p where p.space_id = idf.space_id and p.term = idf.term offset 0) h
+      group by 1, 2),
+    lexical as materialized (
+      select z.space_id, z.seq from (select * from lex order by bm25 desc, seq desc offset 0) z,
+        lateral (select from memories m where m.space_id = z.space_id and m.seq = z.seq and ${predicate} offset 0) ok
+      limit ${ARM_LIMIT}),
+    dense as materialized (${
+      query
+        ? sql`select z.space_id, z.seq from (
+            select space_id, seq, min((embedding <=> ${query}::vector::halfvec) - ${LENGTH_PRIOR}::float8 * log_length) as d
+            from passages where space_id = any (${spaces}::int[]) and model = ${model} group by 1, 2 order by d, seq desc offset 0) z,
+          lateral (select from memories m where m.space_id = z.space_id and m.seq = z.seq and ${predicate} offset 0) ok
+          limit ${ARM_LIMIT}`
+        : sql`select space_id, seq from lexical where false`
+    }),
+    found as (select space_id, seq from lexical union select space_id, seq from dense)
+    select
+      (select json_agg(json_build_object('space_id', space_id, 'term', term, 'idf', w, 'df', df)) from idf) as terms,
+      (select json_agg(c) from (
+        select m.space_id, m.seq::text, m.id, coalesce(l.bm25, 0) as bm25, v.cosine, v.ordinal as passage,
+          coalesce(v.log_length, ln(2 + m.length)) as log_length, m.author, m.path, m.memory_type, m.importance, m.confidence,
+          m.occurred_at, m.created_at, m.bucket, m.scope, m.session_id, ${BEFORE} as before_seq,
+          left(m.content, ${HEAD}) as head, right(m.content, 20) as tail
+        from found f join memories m on m.space_id = f.space_id and m.seq = f.seq
+          left join lex l on l.space_id = f.space_id and l.seq = f.seq
+          left join lateral (${
+            query
+              ? sql`select ordinal, log_length, 1 - (embedding <=> ${query}::vector::halfvec) as cosine from passages p
+                  where p.space_id = f.space_id and p.model = ${model} and p.seq = f.seq order by cosine desc, ordinal limit 1`
+              : sql`select null::int as ordinal, null::float8 as log_length, null::float8 as cosine`
+          }) v on true) c) as candidates`);
+  const row = rows[0];
+  return { candidates: (row?.candidates ?? []).map(toCandidate), terms: row?.terms ?? [] };
+}
+
+/** The memory directly before a part of a document: same session and boundaries, same author, dated to the same instant. */
+const BEFORE = sql`case when m.session_id is not null and m.occurred_at is not null then (
+  select case when b.occurred_at = m.occurred_at and b.author is not distinct from m.author then b.seq::text end
+  from memories b where b.space_id = m.space_id and b.session_id = m.session_id and b.status <> 'deleted' and b.bucket = m.bucket
+    and b.scope is not distinct from m.scope
+    and (coalesce(b.position, 0), coalesce(b.occurred_at, b.created_at), b.seq) < (coalesce(m.position, 0), coalesce(m.occurred_at, m.created_at), m.seq)
+  order by coalesce(b.position, 0) desc, coalesce(b.occurred_at, b.created_at) desc, b.seq desc limit 1) end`;
+
+/** As JSON gives it: times are text. */
+interface RawCandidate extends Omit<Candidate, 'occurred_at' | 'created_at' | 'session'> {
+  readonly occurred_at: string | null;
+  readonly created_at: string;
+  readonly bucket: string;
+  readonly scope: string | null;
+  readonly session_id: string | null;
+}
+
+function toCandidate({ bucket, scope, session_id, ...raw }: RawCandidate): Candidate {
+  return {
+    ...raw,
+    occurred_at: raw.occurred_at === null ? null : new Date(raw.occurred_at),
+    created_at: new Date(raw.created_at),
+    session: session_id === null ? null : JSON.stringify([raw.space_id, bucket, scope, session_id]),
+  };
+}
+
+/** Token bits of the best passage of each candidate, for late interaction. */
+export async function loadTokenBits(tx: Tx, model: number, candidates: readonly Candidate[]): Promise<Map<string, Buffer>> {
+  const wanted = candidates.filter((c) => c.passage !== null);
+  if (wanted.length === 0) return new Map();
+  const rows = await tx.query<{ seq: string; token_bits: Buffer | null }>(sql`
+    select p.seq, p.token_bits
+    from unnest(${wanted.map((c) => c.space_id)}::int[], ${wanted.map((c) => c.seq)}::bigint[], ${wanted.map((c) => c.passage)}::int[]) as w(space_id, seq, ordinal)
+      join passages p on p.space_id = w.space_id and p.model = ${model} and p.seq = w.seq and p.ordinal = w.ordinal`);
+  return new Map(rows.flatMap((row) => (row.token_bits ? [[row.seq, row.token_bits] as const] : [])));
+}
+
+export const NOTHING: Found = { candidates: [], terms: [] };

@@ -1,0 +1,63 @@
+/**
+ * The few constants of retrieval, with where they come from: measured on public development sets, chosen on half of the owners and tested
+ * on the other half; docs/retrieval.md has the table. Everything that depends on the embedding model stands in one record a model.
+ */
+import type { Script } from '../text/analyse.ts';
+
+/** Candidates that each arm brings. More found nothing in the first ten and cost time. */
+export const ARM_LIMIT = 50;
+
+/** BM25 (Robertson): saturation and length normalisation. */
+export const K1 = 1.2;
+export const B = 0.75;
+
+/** bm25 / (bm25 + HALF): the score that counts half; any value from 8 to 12 gives the same. */
+export const LEXICAL_HALF = 8;
+
+/** The length prior's weight on ln(2 + terms): small models like short filler ("Wow!") too much. */
+export const LENGTH_PRIOR = 0.1;
+
+export const BOOSTS = {
+  /** The memory is by the only author whom the question names. */
+  author: 0.3,
+  /** It lies in, or near, a time that the question names. */
+  date: 0.2,
+  /** It ends in a question mark: it asks, it seldom answers. */
+  asks: -0.05,
+  /** Share of the better neighbour's score inside one document. */
+  documentLift: 0.3,
+  /** Share of the best score of its session. */
+  session: 0.3,
+  /** Active working state, when it is preferred. */
+  working: 0.15,
+  /** Importance and confidence, centred: they break ties between equals and no more. */
+  importance: 0.05,
+  confidence: 0.05,
+} as const;
+
+export interface ModelConstants {
+  /** Weight of the cosine beside the lexical score, by the script of the question. */
+  readonly cosine: Readonly<Record<Script, number>>;
+  /** Weight of late interaction, by the script; 0 where the model gives no token vectors. */
+  readonly late: Readonly<Record<Script, number>>;
+}
+
+const MINILM: ModelConstants = {
+  // The model is English: in Chinese, Japanese and Korean a higher weight falls below BM25 alone.
+  cosine: { latin_or_other: 0.6, hangul: 0.3, han_kana: 0.3 },
+  late: { latin_or_other: 1, hangul: 0.5, han_kana: 0 },
+};
+
+/** For hashed n-grams and for models that were not measured: the lexical arm leads. */
+const UNKNOWN: ModelConstants = {
+  cosine: { latin_or_other: 0.3, hangul: 0.3, han_kana: 0.3 },
+  late: { latin_or_other: 0, hangul: 0, han_kana: 0 },
+};
+
+export function constantsOf(modelId: string): ModelConstants {
+  return modelId.startsWith('minilm-l6-v2') ? MINILM : UNKNOWN;
+}
+
+/** Strict search answers when the answerability of the question reaches this; recall context says `below_threshold` below the other. */
+export const STRICT_THRESHOLD = 0.4;
+export const WEAK_THRESHOLD = 0.35;

@@ -1,0 +1,132 @@
+/**
+ * Ranks candidates by fused scores. Pure: the same candidates and question give the same order, today and tomorrow.
+ *
+ *   score = bm25/(bm25+8) + w * (cosine + 0.1 * ln(2+terms)) + boosts
+ *   score += 0.3 * best neighbour in its document; score += 0.3 * best of its session
+ *   top 50: score += late interaction; the rest stays below them
+ *   then newer versions of a fact above older ones, where the question is about the present
+ *
+ * Scores are fused, not ranks: reciprocal rank fusion with k = 60 falls below BM25 alone.
+ */
+import { nearness } from '../text/dates.ts';
+import type { Candidate } from './candidates.ts';
+import { ARM_LIMIT, BOOSTS, LENGTH_PRIOR, LEXICAL_HALF, type ModelConstants } from './constants.ts';
+import { newerFirst } from './newer.ts';
+import type { Question } from './question.ts';
+
+/** Every part of a score by name, for whoever asks why. */
+export interface Parts {
+  readonly lexical: number;
+  readonly dense: number;
+  readonly author: number;
+  readonly date: number;
+  readonly asks: number;
+  readonly standing: number;
+  document: number;
+  session: number;
+  late: number;
+}
+
+export interface Ranked {
+  readonly candidate: Candidate;
+  score: number;
+  readonly parts: Parts;
+}
+
+export interface RankRequest {
+  readonly question: Question;
+  readonly constants: ModelConstants;
+  readonly preferWorking: boolean;
+}
+
+/** First half: everything but late interaction, best first. */
+export function fuse(candidates: readonly Candidate[], { question, constants, preferWorking }: RankRequest): Ranked[] {
+  const named = authorNamed(question.text, candidates);
+  const ranked = candidates.map((candidate): Ranked => {
+    const { bm25, cosine, log_length } = candidate;
+    const parts: Parts = {
+      lexical: bm25 / (bm25 + LEXICAL_HALF),
+      dense: cosine === null ? 0 : constants.cosine[question.script] * (cosine + LENGTH_PRIOR * log_length),
+      author: named !== undefined && candidate.author === named ? BOOSTS.author : 0,
+      date: question.ranges.length === 0 ? 0 : BOOSTS.date * nearness(question.ranges, happened(candidate)),
+      asks: /[?？؟]\P{L}*$/u.test(candidate.tail) ? BOOSTS.asks : 0,
+      standing: standing(candidate, preferWorking),
+      document: 0,
+      session: 0,
+      late: 0,
+    };
+    return { candidate, parts, score: parts.lexical + parts.dense + parts.author + parts.date + parts.asks + parts.standing };
+  });
+  liftDocuments(ranked);
+  liftSessions(ranked);
+  return ranked.sort(bestFirst);
+}
+
+/** Second half: late interaction on the best of the first, then versions of a fact. `late` gives a similarity in 0..1, or undefined without token vectors. */
+export function finish(ranked: Ranked[], { question, constants }: RankRequest, late: (candidate: Candidate) => number | undefined): Ranked[] {
+  const weight = constants.late[question.script];
+  const top = ranked.slice(0, ARM_LIMIT);
+  if (weight > 0) {
+    for (const entry of top) {
+      entry.parts.late = weight * (late(entry.candidate) ?? 0);
+      entry.score += entry.parts.late;
+    }
+    top.sort(bestFirst);
+  }
+  return [...(question.aboutPresent ? newerFirst(top, question) : top), ...ranked.slice(ARM_LIMIT)];
+}
+
+const happened = ({ occurred_at, created_at }: Candidate): number => (occurred_at ?? created_at).getTime();
+
+/** Ties: the newer one, then the one that arrived later; never by chance. */
+function bestFirst(a: Ranked, b: Ranked): number {
+  return b.score - a.score || happened(b.candidate) - happened(a.candidate) || (BigInt(b.candidate.seq) > BigInt(a.candidate.seq) ? 1 : -1);
+}
+
+function standing({ memory_type, importance, confidence }: Candidate, preferWorking: boolean): number {
+  const centred = (value: number | null): number => (value === null ? 0 : value - 0.5);
+  return (
+    (preferWorking && memory_type === 'working' ? BOOSTS.working : 0) +
+    BOOSTS.importance * centred(importance) +
+    BOOSTS.confidence * centred(confidence)
+  );
+}
+
+/** The author whom the question names in whole words, when it is exactly one of several. */
+export function authorNamed(question: string, candidates: readonly Pick<Candidate, 'author'>[]): string | undefined {
+  const authors = [...new Set(candidates.map((c) => c.author).filter((a) => a !== null))];
+  if (authors.length < 2) return undefined;
+  const named = authors.filter((author) =>
+    new RegExp(`(?<![\\p{L}\\p{N}])${author.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?![\\p{L}\\p{N}])`, 'iu').test(question),
+  );
+  return named.length === 1 ? named[0] : undefined;
+}
+
+/** Parts of one document speak for each other: the section beside a good one is likely meant. */
+function liftDocuments(ranked: readonly Ranked[]): void {
+  const bySeq = new Map(ranked.map((entry) => [entry.candidate.seq, entry]));
+  const before = new Map(ranked.map((entry) => [entry, entry.score]));
+  const lift = new Map<Ranked, number>();
+  for (const entry of ranked) {
+    const previous = entry.candidate.before_seq === null ? undefined : bySeq.get(entry.candidate.before_seq);
+    if (!previous) continue;
+    lift.set(entry, Math.max(lift.get(entry) ?? 0, before.get(previous)!));
+    lift.set(previous, Math.max(lift.get(previous) ?? 0, before.get(entry)!));
+  }
+  for (const [entry, best] of lift) {
+    entry.parts.document = BOOSTS.documentLift * best;
+    entry.score += entry.parts.document;
+  }
+}
+
+function liftSessions(ranked: readonly Ranked[]): void {
+  const best = new Map<string, number>();
+  for (const { candidate, score } of ranked) {
+    if (candidate.session !== null) best.set(candidate.session, Math.max(best.get(candidate.session) ?? -Infinity, score));
+  }
+  for (const entry of ranked) {
+    if (entry.candidate.session === null) continue;
+    entry.parts.session = BOOSTS.session * best.get(entry.candidate.session)!;
+    entry.score += entry.parts.session;
+  }
+}

@@ -1,0 +1,46 @@
+/** Ranked lookups: recall is forgiving, search is strict. Their ranking is that of recall context. */
+import { loadBySeq } from '../db/memories.ts';
+import type { Deps } from '../deps.ts';
+import type { Agent, Principal } from '../types.ts';
+import { STRICT_THRESHOLD } from './constants.ts';
+import type { Ranked } from './rank.ts';
+import { commonBoundary, round, scoreOf, statusOf, toPlan, toResult, trackingId } from './results.ts';
+import type { RecallInput, RecallReply } from './schema.ts';
+import { type Ranking, type SearchRequest, type Stages, search } from './search.ts';
+import { snippetOf } from './snippet.ts';
+
+export async function recall(
+  deps: Deps,
+  principal: Principal,
+  agent: Agent,
+  input: Pick<RecallInput, 'limit' | 'threshold' | 'explain'>,
+  request: SearchRequest,
+  mode: 'recall' | 'search',
+  stages: Stages,
+): Promise<RecallReply> {
+  return search(deps, principal, request, stages, async (tx, ranking) => {
+    const passing = mode === 'search' ? strict(ranking) : ranking.ranked;
+    const chosen = passing.filter((entry) => scoreOf(entry) >= (input.threshold ?? 0)).slice(0, input.limit);
+    const rows = await loadBySeq(tx, ranking.spaces, chosen.map((entry) => entry.candidate.seq));
+    const present = chosen.flatMap((entry) => {
+      const row = rows.get(entry.candidate.seq);
+      return row ? [{ entry, row }] : [];
+    });
+    const results = present.map(({ entry, row }) =>
+      toResult(entry, row, agent, snippetOf(row.content, ranking.weights), input.explain ?? false),
+    );
+    return {
+      status: statusOf(ranking, results.length),
+      results,
+      coverage: { candidates: ranking.ranked.length, returned: results.length, answerability: round(ranking.answerability) },
+      agent_boundary: commonBoundary(results),
+      retrieval_plan: toPlan(ranking, deps.embedder.id, request, { limit: input.limit }),
+      usage_tracking_id: trackingId(principal, request.query, present.map(({ row }) => row)),
+    };
+  });
+}
+
+/** Nothing when the question cannot be answered from here. */
+function strict(ranking: Ranking): readonly Ranked[] {
+  return ranking.answerability >= STRICT_THRESHOLD ? ranking.ranked : [];
+}

@@ -1,0 +1,103 @@
+/** HTTP of recall: GET for curl and caches, POST for clients; text or JSON. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { assertInside } from '../db/boundary.ts';
+import type { Deps } from '../deps.ts';
+import { agentOf, principalOf } from '../http/auth.ts';
+import { toDate, toFilters } from '../http/fields.ts';
+import { recallContext } from './context.ts';
+import { recall } from './recall.ts';
+import { renderResults } from './render-results.ts';
+import { type ContextInput, contextInput, contextReply, type RecallInput, recallInput, recallReply } from './schema.ts';
+import type { SearchRequest } from './search.ts';
+
+const TEXT = 'text/plain; charset=utf-8';
+
+const ROUTES = {
+  context: {
+    operationId: 'recallContext',
+    summary: 'Get a context pack',
+    description:
+      'The few memories that matter for a query, in rank order, inside max_items and max_tokens. Same state, same request: same bytes. `Accept: text/plain` or `profile=public` gives the text profile.',
+  },
+  recall: { operationId: 'recall', summary: 'Quick, forgiving lookup', description: 'The best few memories, also when none is certain. An empty list is a complete answer.' },
+  search: { operationId: 'search', summary: 'Strict search', description: 'Only what can answer the query; a weak match is not returned.' },
+} as const;
+
+export const recallRoutes =
+  (deps: Deps): FastifyPluginAsyncZod =>
+  async (app) => {
+    const config = { scopes: ['memory:read' as const] };
+    const docs = (route: keyof typeof ROUTES, method: 'get' | 'post') => ({
+      ...ROUTES[route],
+      operationId: method === 'get' ? `${ROUTES[route].operationId}Get` : ROUTES[route].operationId,
+      tags: ['recall'],
+    });
+    const contextResponse = { response: { 200: answers(contextReply) } };
+    const recallResponse = { response: { 200: answers(recallReply) } };
+
+    app.get('/recall/context', { config, schema: { ...docs('context', 'get'), querystring: contextInput, ...contextResponse } }, (request, reply) =>
+      context(request, reply, request.query),
+    );
+    app.post('/recall/context', { config, schema: { ...docs('context', 'post'), body: contextInput, ...contextResponse } }, (request, reply) =>
+      context(request, reply, request.body),
+    );
+    for (const [route, url] of [
+      ['recall', '/recall'],
+      ['search', '/memories/search'],
+    ] as const) {
+      app.get(url, { config, schema: { ...docs(route, 'get'), querystring: recallInput, ...recallResponse } }, (request, reply) =>
+        results(request, reply, request.query, route),
+      );
+      app.post(url, { config, schema: { ...docs(route, 'post'), body: recallInput, ...recallResponse } }, (request, reply) =>
+        results(request, reply, request.body, route),
+      );
+    }
+
+    async function context(request: FastifyRequest, reply: FastifyReply, input: ContextInput) {
+      const { text, body } = await recallContext(deps, principalOf(request), agentOf(request), input, toSearch(request, input), request.stages);
+      reply.header('x-xmemo-status', body.status);
+      return wantsText(request, input) ? reply.type(TEXT).send(text) : reply.send(withWarnings(request, body));
+    }
+
+    async function results(request: FastifyRequest, reply: FastifyReply, input: RecallInput, mode: 'recall' | 'search') {
+      const body = await recall(deps, principalOf(request), agentOf(request), input, toSearch(request, input), mode, request.stages);
+      reply.header('x-xmemo-status', body.status);
+      return wantsText(request, input) ? reply.type(TEXT).send(renderResults(body.results)) : reply.send(withWarnings(request, body));
+    }
+  };
+
+/** JSON or the text profile. */
+function answers<T extends z.ZodType>(schema: T) {
+  return {
+    description: 'The answer; an empty one is no error.',
+    content: { 'application/json': { schema }, 'text/plain': { schema: z.string() } },
+  };
+}
+
+function toSearch(request: FastifyRequest, input: ContextInput | RecallInput): SearchRequest {
+  const filters = toFilters(input);
+  assertInside(principalOf(request), filters);
+  return {
+    query: input.query,
+    filters,
+    team: input.team_id === '%' ? undefined : input.team_id,
+    preferWorking: input.prefer_working,
+    askedAt: toDate(input.asked_at),
+  };
+}
+
+/** The token's profile wins, then the request's, then Accept. JSON is the default of existing clients. */
+function wantsText(request: FastifyRequest, input: { profile?: 'public' | 'structured' | undefined }): boolean {
+  if (principalOf(request).profile === 'public') return true;
+  if (input.profile !== undefined) return input.profile === 'public';
+  const accept = request.headers.accept ?? '';
+  const text = accept.indexOf('text/plain');
+  const json = accept.indexOf('application/json');
+  return text >= 0 && (json < 0 || text < json);
+}
+
+function withWarnings<T extends object>(request: FastifyRequest, body: T): T {
+  return request.warnings.length > 0 ? { ...body, warnings: request.warnings } : body;
+}

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { type Logger, pino } from 'pino';
 import { type Config, ConfigError, MIN_SECRET_BYTES, parseConfig } from '../config.ts';
-import { connectPostgres, type Db } from '../db/db.ts';
+import { connectPostgres, type Db, ping } from '../db/db.ts';
 import { openEmbedded } from '../db/embedded.ts';
 import { makeEmbedder } from '../embed/index.ts';
 import type { Embedder } from '../embed/embedder.ts';
@@ -34,16 +34,29 @@ export function makeLog(config: Config): Logger {
   });
 }
 
-export function openDb(config: Config, log: Logger): Promise<Db> {
+/** @throws when the database does not answer: a service that cannot work should not look as if it could */
+export async function openDb(config: Config, log: Logger): Promise<Db> {
   if (config.DATABASE_URL === undefined) return openEmbedded(config.DATA_DIR);
-  return Promise.resolve(
-    connectPostgres({
-      url: config.DATABASE_URL,
-      poolSize: config.POOL_SIZE,
-      statementTimeoutMs: config.STATEMENT_TIMEOUT_MS,
-      onError: (err) => log.error({ err, event: 'database_connection_lost' }, 'an idle database connection was lost'),
-    }),
-  );
+  const db = connectPostgres({
+    url: config.DATABASE_URL,
+    poolSize: config.POOL_SIZE,
+    statementTimeoutMs: config.STATEMENT_TIMEOUT_MS,
+    onError: (err) => log.error({ err, event: 'database_connection_lost' }, 'an idle database connection was lost'),
+  });
+  try {
+    await ping(db);
+    return db;
+  } catch (error) {
+    await db.close().catch(() => {});
+    throw new Error(`the database of DATABASE_URL does not answer: ${reason(error)}`);
+  }
+}
+
+/** The server's own words or the socket's code, without the URL, which holds a password. */
+function reason(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (!(cause instanceof Error)) return 'unknown fault';
+  return cause.message || ('code' in cause ? String(cause.code) : cause.name);
 }
 
 export const modelDir = (config: Config): string => config.MODEL_DIR ?? path.join(config.DATA_DIR, 'models');

@@ -28,7 +28,7 @@ function coverage(ranked: readonly Ranked[], question: Question, idf: ReadonlyMa
     .slice(0, COVERAGE_DEPTH)
     .filter((entry) => named === undefined || entry.candidate.author === named)
     .map((entry) => {
-      const held = new Set(analyse(entry.candidate.head));
+      const held = new Set(entry.candidate.held ?? analyse(entry.candidate.head));
       return asked.reduce((sum, term) => sum + (held.has(term) ? (idf.get(term) ?? unseen) : 0), 0) / total;
     });
   return Math.max(0, ...shares);

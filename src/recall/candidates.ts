@@ -31,6 +31,10 @@ export interface Candidate {
   /** The beginning of the content: enough to judge it. */
   readonly head: string;
   readonly tail: string;
+  /** Set when the head is not the whole: what the content is compared by. */
+  readonly hash: string | null;
+  /** Terms of the question that it holds, when the head is not the whole. */
+  readonly held: readonly string[] | null;
 }
 
 /** A term of the question in one space. */
@@ -97,7 +101,10 @@ export async function findCandidates(tx: Tx, request: ArmsRequest): Promise<Foun
         select m.space_id, m.seq::text, m.id, coalesce(l.bm25, 0) as bm25, v.cosine, v.ordinal as passage,
           coalesce(v.log_length, ln(2 + m.length)) as log_length, m.author, m.path, m.memory_type, m.importance, m.confidence,
           m.occurred_at, m.created_at, m.bucket, m.scope, m.session_id, ${BEFORE} as before_seq,
-          left(m.content, ${HEAD}) as head, right(m.content, 20) as tail
+          left(m.content, ${HEAD}) as head, right(m.content, 20) as tail,
+          case when length(m.content) > ${HEAD} then encode(m.content_hash, 'hex') end as hash,
+          case when length(m.content) > ${HEAD} then (select coalesce(json_agg(i.term), '[]') from idf i join postings p
+            on p.space_id = i.space_id and p.term = i.term and p.seq = f.seq where i.space_id = f.space_id) end as held
         from found f join memories m on m.space_id = f.space_id and m.seq = f.seq
           left join lex l on l.space_id = f.space_id and l.seq = f.seq
           left join lateral (${

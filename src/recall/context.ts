@@ -79,7 +79,7 @@ function candidatesOf(ranking: Ranking, limit: number, threshold: number | undef
   return ranking.ranked
     .slice(0, limit)
     .filter((entry) => scoreOf(entry) >= (threshold ?? 0))
-    .map((entry) => ({ id: entry.candidate.id, content: entry.candidate.head, entry }));
+    .map((entry) => ({ id: entry.candidate.id, content: entry.candidate.hash ?? entry.candidate.head, entry }));
 }
 
 function toPackCandidate(entry: Ranked, content: string | undefined) {

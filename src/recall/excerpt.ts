@@ -37,6 +37,8 @@ interface Sentence {
   readonly index: number;
   readonly text: string;
   readonly startsLine: boolean;
+  /** Begins in the midst of a run without a break, so that its tokens need not add up with those before it. */
+  readonly glued: boolean;
 }
 
 /** Sentences are split and weighed at once, in time linear in the content; tokens are counted only as far as they are asked for. */
@@ -62,10 +64,12 @@ function splitSentences(content: string): Sentence[] {
   const sentences: Sentence[] = [];
   let start = 0;
   const push = (end: number): void => {
+    const first = start;
     while (end > start) {
       const next = end - start > LONGEST_SENTENCE ? start + stretchOf(content.slice(start, start + STRETCH + 2)) : end;
       const startsLine = start === 0 || content[start] === '\n';
-      sentences.push({ index: sentences.length, text: content.slice(start, next), startsLine });
+      const glued = start > first && isBlankAt(content, start) === isBlankAt(content, start - 1);
+      sentences.push({ index: sentences.length, text: content.slice(start, next), startsLine, glued });
       start = next;
     }
   };
@@ -77,6 +81,10 @@ function splitSentences(content: string): Sentence[] {
   }
   push(content.length);
   return sentences;
+}
+
+function isBlankAt(text: string, at: number): boolean {
+  return /\s/u.test(text.charAt(at));
 }
 
 function stretchOf(text: string): number {
@@ -129,6 +137,9 @@ interface Sum {
   readonly marked: number;
 }
 
+/** What a cut through a long run may hide, and the joints that the counter charges for such a run (see tokens.ts). */
+const GLUED_TOKENS = 3;
+
 interface Ledger {
   units(allowance: number): number;
   find(units: number): Place;
@@ -144,7 +155,8 @@ function makeLedger(order: readonly Sentence[], { count, surcharge = () => 0 }: 
   const gap = count(GAP);
   const rank = new Map(order.map(({ index }, at) => [index, at]));
   const isShown = (index: number, whole: number): boolean => (rank.get(index) ?? Number.POSITIVE_INFINITY) < whole;
-  const extra = ({ startsLine, text }: Sentence): number => (startsLine ? surcharge(text.replace(/^\n/, '')) : 0);
+  const extra = ({ startsLine, glued, text }: Sentence): number =>
+    (startsLine ? surcharge(text.replace(/^\n/, '')) : 0) + (glued ? GLUED_TOKENS : 0);
   const sums: Sum[] = [{ units: 0, tokens: 0, marked: gap }];
 
   const reach = (whole: number): Sum => {

@@ -36,8 +36,8 @@ export const DEFAULT_MAX_ITEM_TOKENS = 100;
 /** Tokens of content below which the last item is left out: a label and three words help nobody. */
 const LEAST_USEFUL_EXCERPT = 12;
 
-/** A backslash before a line that looks like ours, with what it may do to the token beside it. */
-const NEUTRALISING_TOKENS = 2;
+/** The backslash before a line that looks like ours. */
+const NEUTRALISING_TOKENS = 1;
 
 export interface PackCandidate extends Labelled, Referenced {
   readonly content: string;
@@ -182,9 +182,9 @@ function makeDraft<C extends PackCandidate>(input: PackInput<C>, candidate: C, n
     const { text, complete } = excerpter().show(units);
     return measured(text, units, !complete);
   };
-  // Sums are rarely too low, and then by little; what is shown is measured. The longest that fits fits a larger room too.
+  // Sums are rarely too low, and then by little; what is shown is measured.
   const longest = (room: number, least: number, most: number, fits: (shown: Shown) => boolean): Shown | undefined => {
-    for (let units = Math.min(most, excerpter().units(room)); units >= least; units--) {
+    for (let units = step(Math.min(most, excerpter().units(room))); units >= least; units = step(units - 1)) {
       const shown = show(units);
       if (fits(shown)) return shown;
     }
@@ -206,6 +206,20 @@ function makeDraft<C extends PackCandidate>(input: PackInput<C>, candidate: C, n
     less: (room) => within(room, Math.max(1, excerpter().units(LEAST_USEFUL_EXCERPT)), share().units),
     more: (room) => within(room, share().units + 1, Number.POSITIVE_INFINITY),
   };
+}
+
+/** Units up to which an excerpt may have any length; measuring is cheap there. */
+const FINE_STEPS = 128;
+
+/**
+ * The largest length of excerpt up to `units` that is tried; lengths beyond FINE_STEPS stand 1 % apart, so that an
+ * unlucky sum costs a few counts and not thousands. The lengths are the same for every budget: the longest of them that
+ * fits into one fits into a larger one too.
+ */
+function step(units: number): number {
+  if (units <= FINE_STEPS || !Number.isFinite(units)) return units;
+  const apart = 2 ** (Math.floor(Math.log2(units)) - Math.log2(FINE_STEPS));
+  return Math.floor(units / apart) * apart;
 }
 
 function surcharge(line: string): number {

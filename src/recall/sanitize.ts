@@ -101,5 +101,5 @@ export function graphemeCut(text: string, at: number): number {
     cut = index;
   }
   if (cut > 0) return cut;
-  return /[\ud800-\udbff]$/.test(text.slice(0, at)) && at > 1 ? at - 1 : at;
+  return /[\ud800-\udbff]$/.test(text.slice(0, at)) ? at - 1 : at;
 }

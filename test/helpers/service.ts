@@ -90,7 +90,7 @@ export async function startService(options: { embedder?: 'hashing' | 'minilm'; d
       now = at;
     },
     async call(method, at, { token: credential = token(), body, query, headers = {} } = {}) {
-      const text = new URLSearchParams(Object.entries(query ?? {}).map(([name, value]) => [name, typeof value === 'object' ? JSON.stringify(value) : String(value)]));
+      const text = new URLSearchParams(Object.entries(query ?? {}).map(([name, value]) => [name, typeof value === 'object' ? JSON.stringify(value) : String(value)] as [string, string]));
       const url = `${/^\/(v1|api\/v1|docs)\//.test(at) ? at : `/docs/api/memory${at}`}${query ? `?${text}` : ''}`;
       const reply = await app.inject({
         method,

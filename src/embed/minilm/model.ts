@@ -39,7 +39,7 @@ export interface Model {
   close(): Promise<void>;
 }
 
-/** The message is one sentence for an operator, without paths; the cause has the details for the log. */
+/** The message says why to an operator, without paths; the cause has the details for the log. */
 export class ModelUnavailable extends Error {}
 
 const because = (sentence: string) => (cause: unknown) => {
@@ -47,11 +47,9 @@ const because = (sentence: string) => (cause: unknown) => {
 };
 
 async function readWeights(weightsDir: string): Promise<Buffer> {
-  const weights = await readFile(path.join(weightsDir, WEIGHTS_FILE)).catch(
-    because('The weights of the local model are missing.'),
-  );
+  const weights = await readFile(path.join(weightsDir, WEIGHTS_FILE)).catch(because('its weights are missing'));
   if (createHash('sha256').update(weights).digest('hex') !== WEIGHTS_SHA256) {
-    throw new ModelUnavailable('The weights of the local model are not the expected ones (sha256 differs).');
+    throw new ModelUnavailable('its weights are not the expected ones (sha256 differs)');
   }
   return weights;
 }
@@ -102,10 +100,10 @@ async function makeSession(runtime: Runtime, { weightsDir, modelDir }: ModelFile
 
 export async function loadModel(files: ModelFiles): Promise<Model> {
   const runtime: Runtime = await import('onnxruntime-node').catch(
-    because('The native library of the local model does not load on this machine.'),
+    because('its native library does not load on this machine'),
   );
   const definition = await readFile(path.join(files.weightsDir, TOKENIZER_FILE), 'utf8').catch(
-    because('The tokenizer of the local model is missing.'),
+    because('its tokenizer is missing'),
   );
   const wordPieces = makeWordPieces(JSON.parse(definition));
   const session = await makeSession(runtime, files);

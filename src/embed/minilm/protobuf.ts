@@ -59,8 +59,7 @@ function varint(value: number): Uint8Array {
 }
 
 const tag = (field: number, wire: number) => varint((field << 3) | wire);
-const bytes = (field: number, value: Uint8Array) =>
-  concat([tag(field, WIRE_BYTES), varint(value.length), value]);
+const bytes = (field: number, value: Uint8Array) => concat([tag(field, WIRE_BYTES), varint(value.length), value]);
 const string = (field: number, value: string) => bytes(field, encoder.encode(value));
 const integer = (field: number, value: number) => concat([tag(field, WIRE_VARINT), varint(value)]);
 const float = (field: number, value: number) =>

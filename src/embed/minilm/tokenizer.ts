@@ -7,6 +7,11 @@ export const MAX_TOKENS = 256;
 /** [CLS] and [SEP]. */
 export const SPECIAL_TOKENS = 2;
 
+/**
+ * Far more than 256 tokens of any language take. Beyond it nothing is tokenised, since a megabyte takes half a second
+ * and 256 KiB of combining marks take sixteen.
+ */
+const MAX_CHARACTERS = 8_192;
 const CONTINUATION = '##';
 /** What stands for a word without pieces, such as an emoji: all of them look alike, so they tell nothing apart. */
 const UNKNOWN = '[UNK]';
@@ -65,7 +70,7 @@ export function makeWordPieces(definition: object): WordPieces {
   const tokenizer = new Tokenizer(definition, {});
   return {
     encode(text) {
-      const { ids, tokens } = tokenizer.encode(text);
+      const { ids, tokens } = tokenizer.encode(text.slice(0, MAX_CHARACTERS));
       return { ids: cut(ids), content: contentTokens(cut(tokens)) };
     },
     count: (text) => tokenizer.encode(text, { add_special_tokens: false }).ids.length,

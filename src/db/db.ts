@@ -24,7 +24,7 @@ export interface Db {
 }
 
 /** The role that requests run as: no superuser, no table owner, no BYPASSRLS. Made by the first migration. */
-export const SERVICE_ROLE = 'xmemo_service';
+const SERVICE_ROLE = 'xmemo_service';
 
 const RETRIES = 3;
 const RETRYABLE = new Set(['40001', '40P01']); // serialization_failure, deadlock_detected

@@ -11,6 +11,7 @@ import { healthRoutes } from './http/health.ts';
 import { registerInput } from './http/input.ts';
 import { registerObserve } from './http/observe.ts';
 import { CANONICAL_MOUNT, CLIENT_MOUNTS, openapiRoutes, registerOpenapi } from './http/openapi.ts';
+import { progressOf } from './memory/reembed.ts';
 import { memoryRoutes } from './memory/routes.ts';
 import { recallRoutes } from './recall/routes.ts';
 
@@ -44,14 +45,14 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
   registerAuth(app, await registerJwt(app, secret));
 
   openapiRoutes(app);
-  await app.register(healthRoutes(deps));
+  await app.register(healthRoutes(deps, () => progressOf(deps)));
   for (const prefix of [CANONICAL_MOUNT, ...CLIENT_MOUNTS]) {
     await app.register(
       async (mount) => {
         registerInput(mount, prefix === CANONICAL_MOUNT ? 'refuse' : 'drop');
         await mount.register(recallRoutes(deps));
         await mount.register(memoryRoutes(deps));
-        await mount.register(healthRoutes(deps));
+        await mount.register(healthRoutes(deps, () => progressOf(deps)));
       },
       { prefix },
     );

@@ -2,6 +2,7 @@
  * The few constants of retrieval, with where they come from: measured on public development sets, chosen on half of the owners and tested
  * on the other half; docs/retrieval.md has the table. Everything that depends on the embedding model stands in one record a model.
  */
+import type { Band, Embedder } from '../embed/embedder.ts';
 import type { Script } from '../text/analyse.ts';
 
 /** Candidates that each arm brings. More found nothing in the first ten and cost time. */
@@ -40,22 +41,45 @@ export interface ModelConstants {
   readonly cosine: Readonly<Record<Script, number>>;
   /** Weight of late interaction, by the script; 0 where the model gives no token vectors. */
   readonly late: Readonly<Record<Script, number>>;
+  /** Brings a cosine of the model to the scale of the local model, for which weights and thresholds were measured. */
+  readonly scale: { readonly factor: number; readonly offset: number };
 }
+
+const AS_IT_IS = { factor: 1, offset: 0 };
 
 const MINILM: ModelConstants = {
   // The model is English: in Chinese, Japanese and Korean a higher weight falls below BM25 alone.
   cosine: { latin_or_other: 0.6, hangul: 0.3, han_kana: 0.3 },
   late: { latin_or_other: 1, hangul: 0.5, han_kana: 0 },
+  scale: AS_IT_IS,
 };
 
-/** For hashed n-grams and for models that were not measured: the lexical arm leads. */
-const UNKNOWN: ModelConstants = {
+/** Hashed n-grams, and models of which not even the band is known: the lexical arm leads. */
+const WEAK: ModelConstants = {
   cosine: { latin_or_other: 0.3, hangul: 0.3, han_kana: 0.3 },
   late: { latin_or_other: 0, hangul: 0, han_kana: 0 },
+  scale: AS_IT_IS,
 };
 
-export function constantsOf(modelId: string): ModelConstants {
-  return modelId.startsWith('minilm-l6-v2') ? MINILM : UNKNOWN;
+/** Between the two: with a good model it gives up little, and with a poor one words still lead. */
+const UNMEASURED_WEIGHT = 0.45;
+
+/** The local model on the texts of embed/band.ts. */
+export const MINILM_BAND: Band = { unrelated: 0.02, matching: 0.74 };
+/** A model that hardly tells an answer from anything else must not have its noise blown up. */
+const MAX_FACTOR = 6;
+
+export function constantsOf({ id, band }: Pick<Embedder, 'id' | 'band'>): ModelConstants {
+  if (id.startsWith('minilm-l6-v2')) return MINILM;
+  if (!band) return WEAK;
+  const width = Math.max(0, band.matching - band.unrelated);
+  const factor = Math.min(MAX_FACTOR, (MINILM_BAND.matching - MINILM_BAND.unrelated) / width);
+  const weight = UNMEASURED_WEIGHT;
+  return {
+    cosine: { latin_or_other: weight, hangul: weight, han_kana: weight },
+    late: WEAK.late,
+    scale: { factor, offset: MINILM_BAND.unrelated - factor * band.unrelated },
+  };
 }
 
 /** Strict search answers when the answerability of the question reaches this; recall context says `below_threshold` below the other. */

@@ -10,6 +10,7 @@ import { connectPostgres, type Db } from '../../src/db/db.ts';
 import { openEmbedded } from '../../src/db/embedded.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import type { Deps } from '../../src/deps.ts';
+import type { Embedder } from '../../src/embed/embedder.ts';
 import { makeEmbedder } from '../../src/embed/index.ts';
 import { makeCountTokens } from '../../src/recall/tokens.ts';
 
@@ -77,16 +78,13 @@ function withDatabase(url: string, name: string): string {
 }
 
 export async function startService(
-  options: { embedder?: 'hashing' | 'minilm'; dimensions?: number; level?: string } = {},
+  options: { embedder?: 'hashing' | 'minilm' | Embedder; dimensions?: number; level?: string; db?: Db } = {},
 ): Promise<Service> {
   const { embedder: kind = 'hashing', dimensions = 256, level = 'trace' } = options;
-  const db = await makeTestDb();
+  const db = options.db ?? (await makeTestDb());
   await migrate(db);
-  const embedder = await makeEmbedder({
-    kind,
-    dimensions,
-    modelDir: new URL('../../.tap/models', import.meta.url).pathname,
-  });
+  const modelDir = new URL('../../.tap/models', import.meta.url).pathname;
+  const embedder = typeof kind === 'string' ? await makeEmbedder({ kind, dimensions, modelDir }) : kind;
   const logged: string[] = [];
   let now: Date | undefined;
   const deps: Deps = {
@@ -149,7 +147,7 @@ export async function startService(
     async close() {
       await app.close();
       await embedder.close();
-      await db.close();
+      if (!options.db) await db.close();
     },
   };
 }

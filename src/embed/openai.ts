@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { measureBand } from './band.ts';
-import { type Band, type Embedder, EmbeddingFailed, type EmbedKind } from './embedder.ts';
+import { type Band, type Embedder, type Embedding, EmbeddingFailed, type EmbedKind } from './embedder.ts';
 import { makeLanes } from './lanes.ts';
 import { splitSpans } from './minilm/split.ts';
 import { estimateTokens, retryAfterOf, vectorsOf } from './wire.ts';
@@ -104,15 +104,16 @@ export function makeOpenAi(options: EndpointOptions): Embedder {
     }
   }
 
-  const embed: Embedder['embed'] = async (texts, kind) => {
+  /** `pace`: whose limit, lanes and tries. */
+  async function embed(texts: readonly string[], kind: EmbedKind, pace = kind): Promise<Embedding[]> {
     const batches = Array.from({ length: Math.ceil(texts.length / batch) }, (_, i) =>
       texts.slice(i * batch, (i + 1) * batch).map((text) => prefixes[kind] + text),
     );
     try {
       const vectors: Float32Array[] = [];
       // As many as there are lanes: the limit of a batch must not run while it waits for its own call's other batches.
-      for (let from = 0; from < batches.length; from += LANES[kind]) {
-        const some = await Promise.all(batches.slice(from, from + LANES[kind]).map((texts) => request(texts, kind)));
+      for (let from = 0; from < batches.length; from += LANES[pace]) {
+        const some = await Promise.all(batches.slice(from, from + LANES[pace]).map((texts) => request(texts, pace)));
         vectors.push(...some.flat());
       }
       failing = undefined;
@@ -121,10 +122,11 @@ export function makeOpenAi(options: EndpointOptions): Embedder {
       failing = error instanceof EmbeddingFailed ? error.message : 'The embedding endpoint failed.';
       throw error;
     }
-  };
+  }
 
+  /** A query waits for it, so it keeps to the limit of queries. */
   async function ensureBand(): Promise<void> {
-    band ??= measureBand(embed);
+    band ??= measureBand((texts, kind) => embed(texts, kind, 'query'));
     try {
       knownBand = await band;
     } catch (error) {

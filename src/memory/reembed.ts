@@ -83,22 +83,28 @@ export async function reembed(deps: Deps, worker: string = randomUUID(), signal?
   const total = marks.reduce((sum, { memories }) => sum + memories, 0);
   if (total === 0) return void running.delete(deps);
   running.set(deps, { done: 0, total });
-  for (const { mark } of marks) {
-    for (let after = FIRST; ; ) {
-      if (signal?.aborted || !(await claim(db, model, worker))) return;
-      const keys = await nextPending(db, mark, after, BATCH);
-      if (keys.length === 0) break;
-      const began = performance.now();
-      await embedBatch(deps, model, keys);
-      after = keys.at(-1)!;
-      const pause = Math.max(LEAST_PAUSE_MS, performance.now() - began);
-      await sleep(pause, undefined, signal && { signal }).catch(() => {});
-    }
+  try {
+    for (const { mark } of marks) await pass(deps, model, mark, worker, signal);
+  } finally {
+    await release(db, model, worker);
   }
-  await release(db, model, worker);
   const left = (await countPending(db, model)).reduce((sum, { memories }) => sum + memories, 0);
-  deps.log.info({ event: 're_embedded', memories: running.get(deps)?.done, left }, 're-embedded');
+  const done = running.get(deps)?.done ?? 0;
+  if (done > 0) deps.log.info({ event: 're_embedded', memories: done, left }, 're-embedded');
   if (left === 0) running.delete(deps);
+}
+
+/** All memories with one mark, in order of their keys, as long as the lease holds. */
+async function pass(deps: Deps, model: number, mark: number, worker: string, signal?: AbortSignal): Promise<void> {
+  for (let after = FIRST; !signal?.aborted && (await claim(deps.db, model, worker)); ) {
+    const keys = await nextPending(deps.db, mark, after, BATCH);
+    if (keys.length === 0) return;
+    const began = performance.now();
+    await embedBatch(deps, model, keys);
+    after = keys.at(-1)!;
+    const pause = Math.max(LEAST_PAUSE_MS, performance.now() - began);
+    await sleep(pause, undefined, signal && { signal }).catch(() => {});
+  }
 }
 
 async function embedBatch(deps: Deps, model: number, keys: readonly Key[]): Promise<void> {

@@ -42,14 +42,24 @@ export async function release(db: Db, model: number, worker: string): Promise<vo
 
 /** Marks of memories that lack vectors of the model, with their number: none at all (0), or those of another model. */
 export async function countPending(db: Db, model: number): Promise<{ mark: number; memories: number }[]> {
-  return db.admin((tx) =>
-    tx.query(sql`
-      select o.mark, c.memories
-      from (select 0::smallint as mark union all select id from embedding_models where id <> ${model}) o,
-        lateral (select count(*)::int as memories from memories m where m.embedded_by = o.mark and m.status <> 'deleted' offset 0) c
-      where c.memories > 0 order by o.mark`),
-  );
+  return db.admin(async (tx) => {
+    const others = await tx.query<{ id: number }>(
+      sql`select id from embedding_models where id <> ${model} order by embedding_models.id`,
+    );
+    const counts: { mark: number; memories: number }[] = [];
+    for (const mark of [0, ...others.map(({ id }) => id)]) {
+      // In the order of the index, or the planner would read the whole table to find that there is nothing.
+      const [row] = await tx.query<{ memories: number }>(sql`
+        select count(*)::int as memories from (
+          select from memories where embedded_by = ${mark} and status <> 'deleted' order by space_id, seq limit ${COUNTED}) c`);
+      if (row!.memories > 0) counts.push({ mark, memories: row!.memories });
+    }
+    return counts;
+  });
 }
+
+/** No more are counted: a progress of millions need not be exact. */
+const COUNTED = 10_000_000;
 
 /** The next memories with a mark, in order of their keys. Only what the index holds is read. */
 export async function nextPending(db: Db, mark: number, after: Key, limit: number): Promise<Key[]> {

@@ -89,7 +89,9 @@ export function makeOpenAi(options: EndpointOptions): Embedder {
         try {
           return await lanes[kind](signal, () => post(texts, signal));
         } catch (error) {
-          if (!(error instanceof EmbeddingFailed) || error.cure !== 'later' || tries === TRIES[kind]) throw error;
+          // Once a call has failed, those after it try once: a writer must not wait for an endpoint that is down.
+          const last = failing !== undefined || tries === TRIES[kind];
+          if (!(error instanceof EmbeddingFailed) || error.cure !== 'later' || last) throw error;
           const pause = error.retryAfter ?? FIRST_PAUSE_MS * 2 ** (tries - 1) * (0.5 + Math.random());
           if (performance.now() + pause >= until) throw error;
           await sleep(pause, undefined, { signal });

@@ -11,12 +11,14 @@ export interface Tx {
 export interface Access {
   /** The spaces that row-level security lets through. */
   readonly spaces: readonly number[];
+  /** The owner whose rows of tables without a space row-level security lets through. Absent: nobody's. */
+  readonly owner?: string;
   readonly readOnly?: boolean;
 }
 
 export interface Db {
   readonly kind: 'postgres' | 'embedded';
-  /** One transaction as the service's role: sees `access.spaces` and nothing else. A deadlock or a serialisation failure runs `work` again. */
+  /** One transaction as the service's role: sees `access.spaces`, the rows of `access.owner` and nothing else. A deadlock or a serialisation failure runs `work` again. */
   transaction<T>(access: Access, work: (tx: Tx) => Promise<T>): Promise<T>;
   /** One transaction as the connecting role: for migrations, spaces and health, never for a caller's data. */
   admin<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
@@ -83,14 +85,14 @@ export function makeDb(kind: Db['kind'], pool: pg.Pool, closeServer: () => Promi
 
   return {
     kind,
-    transaction: ({ spaces, readOnly = false }, work) =>
+    transaction: ({ spaces, owner = '', readOnly = false }, work) =>
       retrying(() =>
         run(async (client) => {
           await client.query(readOnly ? 'begin isolation level repeatable read read only' : 'begin');
           await client.query({
             name: 'identity',
-            text: `select set_config('role', '${SERVICE_ROLE}', true), set_config('app.spaces', $1, true)`,
-            values: [`{${spaces.join(',')}}`],
+            text: `select set_config('role', '${SERVICE_ROLE}', true), set_config('app.spaces', $1, true), set_config('app.owner', $2, true)`,
+            values: [`{${spaces.join(',')}}`, owner],
           });
         }, work),
       ),

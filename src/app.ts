@@ -1,7 +1,6 @@
 /** Registers everything, in reading order. Opens nothing: the database, the model and the clock come in. */
 import helmet from '@fastify/helmet';
-import underPressure from '@fastify/under-pressure';
-import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import { v7 as uuidv7 } from 'uuid';
 import { agentDiscovery, agentRoutes } from './access/agent-routes.ts';
@@ -14,7 +13,7 @@ import { registerDenials } from './audit/denied.ts';
 import { auditRoutes } from './audit/routes.ts';
 import type { Deps } from './deps.ts';
 import { registerAuth } from './http/auth.ts';
-import { registerErrors } from './http/errors.ts';
+import { registerErrors, renderError } from './http/errors.ts';
 import { healthRoutes } from './http/health.ts';
 import { registerInput } from './http/input.ts';
 import { addressLimit, hourlyLimit, registerLimits, tokenLimit } from './http/limits.ts';
@@ -32,7 +31,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
 export async function buildApp(deps: Deps, secret: string): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: deps.log as FastifyBaseLogger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }), // http/observe.ts writes one line a request
     genReqId: () => uuidv7(),
     requestIdHeader: false,
     bodyLimit: BODY_LIMIT,
@@ -41,6 +40,7 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 256 },
     return503OnClosing: true,
     ...(deps.config.TRUST_PROXY !== undefined && { trustProxy: deps.config.TRUST_PROXY }),
+    frameworkErrors: (error, request, reply) => void renderError(error, request, reply),
   });
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
@@ -49,7 +49,6 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
   registerObserve(app);
   registerErrors(app);
   await app.register(helmet, { global: true, contentSecurityPolicy: false });
-  await app.register(underPressure, { maxEventLoopDelay: 5_000, retryAfter: 2 });
   await registerOpenapi(app);
   await registerAccess(app, deps, secret);
 
@@ -95,7 +94,7 @@ function acceptEmptyJson(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     if (body === '') done(null, undefined);
-    else parse(request, body as string, done);
+    else void parse(request, body as string, done);
   });
   app.removeContentTypeParser('text/plain');
 }

@@ -151,7 +151,7 @@ async function embedPassages(deps: Deps, memory: Indexable): Promise<PassageRow[
   }
 }
 
-export async function passagesOf(embedder: Embedder, memory: Indexable): Promise<PassageRow[]> {
+async function passagesOf(embedder: Embedder, memory: Indexable): Promise<PassageRow[]> {
   const prefix = densePrefix(memory);
   const spans = await embedder.split(memory.content, prefix);
   const embeddings = await embedder.embed(

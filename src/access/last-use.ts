@@ -15,14 +15,15 @@ export interface LastUse {
 }
 
 export function makeLastUse(deps: Deps): LastUse {
-  const noted = new LRUCache<string, true>({ max: MAX_TOKENS, ttl: EVERY_MS });
+  const noted = new LRUCache<string, number>({ max: MAX_TOKENS });
   const running = new Set<Promise<unknown>>();
 
   function once(id: string, statement: (now: Date) => ReturnType<typeof sql>): void {
-    if (noted.has(id)) return;
-    noted.set(id, true);
+    const now = deps.now();
+    if (now.getTime() - (noted.get(id) ?? 0) < EVERY_MS) return;
+    noted.set(id, now.getTime());
     const work = deps.db
-      .admin((tx) => tx.query(statement(deps.now())))
+      .admin((tx) => tx.query(statement(now)))
       .catch((err: unknown) =>
         deps.log.warn({ err, event: 'last_use_failed' }, 'the use of a token could not be noted'),
       )

@@ -30,7 +30,8 @@ export interface Service {
   readonly app: FastifyInstance;
   readonly deps: Deps;
   readonly logged: string[];
-  setNow(now: Date): void;
+  /** Undefined: the real time again. */
+  setNow(now: Date | undefined): void;
   token(request?: Partial<TokenRequest>): string;
   /** `at` is a path below the canonical mount, or an absolute one that begins with a mount of clients. */
   call(
@@ -77,11 +78,18 @@ function withDatabase(url: string, name: string): string {
 }
 
 export async function startService(
-  options: { embedder?: 'hashing' | 'minilm'; dimensions?: number; level?: string; env?: Record<string, string> } = {},
+  options: {
+    embedder?: 'hashing' | 'minilm';
+    dimensions?: number;
+    level?: string;
+    env?: Record<string, string>;
+    /** Another service, configured otherwise, on the same database. */
+    beside?: Service;
+  } = {},
 ): Promise<Service> {
-  const { embedder: kind = 'hashing', dimensions = 256, level = 'trace', env = {} } = options;
-  const db = await makeTestDb();
-  await migrate(db);
+  const { embedder: kind = 'hashing', dimensions = 256, level = 'trace', env = {}, beside } = options;
+  const db = beside?.deps.db ?? (await makeTestDb());
+  if (!beside) await migrate(db);
   const embedder = await makeEmbedder({
     kind,
     dimensions,
@@ -156,7 +164,7 @@ export async function startService(
     async close() {
       await app.close();
       await embedder.close();
-      await db.close();
+      if (!beside) await db.close();
       assertNotLogged(secrets, logged);
     },
   };

@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache';
 import type { Db } from '../db/db.ts';
 
 /** How long another replica may go on with what was changed here. */
-export const CACHE_MS = 2_000;
+const CACHE_MS = 2_000;
 
 /** Bounds the memory, not the correctness. */
 const MAX_ENTRIES = 10_000;

@@ -53,7 +53,7 @@ function makeLimit(
 }
 
 /** One who has one IPv6 address has 2^64 of them: the network (/64) is what counts. */
-export function networkOf(address: string): string {
+function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined || !isIPv6(address)) return mapped ?? address;
   const [head = '', tail] = address.split('%')[0]!.split('::');

@@ -808,6 +808,7 @@ t.test('the audit trail', async (t) => {
 t.test('row-level security is a net below what belongs to owners', async (t) => {
   const { db } = base.deps;
   for (const owner of ['net', 'net-corp']) {
+    await call('POST', '/remember', { token: token({ owner }), body: { content: `what ${owner} knows` } });
     const manager = token({ owner, scopes: MANAGE });
     await make(owner);
     await call('POST', '/teams', { token: manager, body: { name: owner } });
@@ -853,6 +854,32 @@ t.test('row-level security is a net below what belongs to owners', async (t) => 
     db.transaction(mine, (tx) => tx.query(sql`delete from tokens`)),
     { code: '42501' },
   );
+  // every kind of statement on what a space holds, without the space in it
+  const [space] = await db.admin((tx) =>
+    tx.query<{ id: number }>(sql`select id from spaces where kind = 'owner' and name = 'net'`),
+  );
+  const inside = { spaces: [space!.id], owner: 'net' };
+  const rows = (table: string) =>
+    db.admin((tx) =>
+      tx.query(
+        new Sql(
+          [`select space_id, count(*)::int as n from ${table} where space_id <> ${space!.id} group by 1 order by 1`],
+          [],
+        ),
+      ),
+    );
+  for (const table of ['passages', 'postings', 'memories']) {
+    const before = await rows(table);
+    t.ok(before.length > 0);
+    for (const statement of [
+      `update ${table} set space_id = space_id`,
+      `select from ${table} for update`,
+      `delete from ${table}`,
+    ]) {
+      await db.transaction(inside, (tx) => tx.query(new Sql([statement], [])));
+      if (statement.startsWith('delete')) t.same(await rows(table), before, `${statement}: others lose nothing`);
+    }
+  }
   const [role] = await db.admin((tx) =>
     tx.query(sql`select rolsuper, rolbypassrls from pg_roles where rolname = 'xmemo_service'`),
   );

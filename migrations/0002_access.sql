@@ -30,7 +30,6 @@ create table revoked_jwts (
   until timestamptz not null,
   primary key (owner, jti)
 );
-create index revoked_jwts_until on revoked_jwts (until);
 
 -- Ids of teams are made here and cannot be guessed or chosen, so that nobody can take the name of a team that an issuer's tokens speak of.
 create table teams (
@@ -92,7 +91,7 @@ begin
   end loop;
 end $$;
 grant select, insert, update on tokens to xmemo_service;
-grant select, insert on revoked_jwts to xmemo_service;
+grant select, insert, delete on revoked_jwts to xmemo_service;
 grant select on teams, team_members, agents to xmemo_service;
 grant select, insert on audit_events to xmemo_service;
 

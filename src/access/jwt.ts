@@ -23,7 +23,8 @@ const names = z.array(name).max(1_000);
 
 const claims = z.object({
   sub: name,
-  exp: z.number(),
+  /** Up to the year 9999, which a Date and the database both know. */
+  exp: z.number().max(253_402_300_799),
   jti: name.refine((jti) => jti !== EVERY_TOKEN).optional(),
   /** OAuth's blank-separated text, or a list. */
   scope: z.union([z.string(), z.array(z.string())]).optional(),

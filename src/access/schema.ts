@@ -117,9 +117,9 @@ export const registerBody = z.object({
   entry_type: name.optional(),
   client_name: label.optional().describe('Becomes the name of the token that the agent gets when it is claimed.'),
   client_version: name.optional(),
-  installation_fingerprint: name.optional().describe('Not stored.'),
+  installation_fingerprint: z.unknown().optional().describe('Not stored.'),
   runtime: z.unknown().optional().describe('Not stored.'),
-  skill_package_id: name.optional().describe('Not stored.'),
+  skill_package_id: z.unknown().optional().describe('Not stored.'),
   metadata: z.unknown().optional().describe('Not stored.'),
   idempotency_key,
 });

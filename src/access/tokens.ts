@@ -115,7 +115,7 @@ export async function revokeSelf(deps: Needs, principal: Principal): Promise<{ i
   const at = deps.now();
   await asOwner(deps, principal, async (tx) => {
     const opaque = await tx.query(revokeStatement(owner, id, at));
-    if (opaque.length === 0) await revokeJwt(tx, owner, id, expiresAt ?? FOR_GOOD);
+    if (opaque.length === 0) await revokeJwt(tx, owner, id, expiresAt ?? FOR_GOOD, at);
     await audit(tx, principal, { action: 'token.revoke', target: id, at });
   });
   clearCache(deps.db);
@@ -127,9 +127,10 @@ const FOR_GOOD = new Date('9999-12-31T00:00:00Z');
 
 /** No token of the owner works from now on, signed ones included and those made later. For the operator; taking the row out of revoked_jwts undoes it. */
 export async function shutOutOwner(deps: Needs, owner: string): Promise<void> {
+  const at = deps.now();
   await asOwner(deps, { owner }, async (tx) => {
-    await revokeJwt(tx, owner, EVERY_TOKEN, FOR_GOOD);
-    await audit(tx, { owner }, { action: 'owner.shut_out', target: owner, at: deps.now() });
+    await revokeJwt(tx, owner, EVERY_TOKEN, FOR_GOOD, at);
+    await audit(tx, { owner }, { action: 'owner.shut_out', target: owner, at });
   });
   clearCache(deps.db);
 }

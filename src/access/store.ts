@@ -79,7 +79,9 @@ const SLACK_MS = 86_400_000;
 
 /** Refuses a signed token until it ends by itself; rows of the owner that have served are taken out. */
 export async function revokeJwt(tx: Tx, owner: string, jti: string, until: Date, now: Date): Promise<void> {
-  await tx.query(sql`delete from revoked_jwts where owner = ${owner} and until < ${new Date(now.getTime() - SLACK_MS)}`);
+  await tx.query(
+    sql`delete from revoked_jwts where owner = ${owner} and until < ${new Date(now.getTime() - SLACK_MS)}`,
+  );
   await tx.query(sql`
     insert into revoked_jwts (owner, jti, until) values (${owner}, ${jti}, ${until}) on conflict (owner, jti) do nothing`);
 }

@@ -5,7 +5,7 @@ import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod
 import { v7 as uuidv7 } from 'uuid';
 import { agentDiscovery, agentRoutes } from './access/agent-routes.ts';
 import { makeAuthenticate } from './access/authenticate.ts';
-import { makeVerifyJwt, tokenIdOf } from './access/jwt.ts';
+import { registerJwt, tokenIdOf } from './access/jwt.ts';
 import { makeLastUse } from './access/last-use.ts';
 import { accessRoutes } from './access/routes.ts';
 import { teamRoutes } from './access/team-routes.ts';
@@ -82,7 +82,7 @@ async function registerAccess(app: FastifyInstance, deps: Deps, secret: string):
   await registerLimits(app);
   app.addHook('onRequest', addressLimit(app, config.RATE_LIMIT_PER_ADDRESS));
   registerAuth(app, {
-    authenticate: makeAuthenticate(deps, makeVerifyJwt(config, secret, log), lastUse),
+    authenticate: makeAuthenticate(deps, await registerJwt(app, config, secret, log), lastUse),
     idOf: tokenIdOf,
   });
   app.addHook('onRequest', tokenLimit(app, config.RATE_LIMIT_PER_TOKEN));

@@ -3,7 +3,9 @@
  * from the key: what a token says of its algorithm only chooses the key, so that none can pass off one kind of key as another.
  */
 import { createPublicKey } from 'node:crypto';
+import fastifyJwt from '@fastify/jwt';
 import { createDecoder, createVerifier } from 'fast-jwt';
+import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { Config } from '../config.ts';
@@ -47,10 +49,20 @@ const MAX_TOKEN_LENGTH = 8_192;
 
 const decode = createDecoder({ complete: true });
 
-/** `secret` is the service's own: it counts when no issuer is configured, or when the operator set it beside one. */
-export function makeVerifyJwt(config: Config, secret: string, log: Logger): VerifyJwt {
+/**
+ * `secret` is the service's own: it counts when no issuer is configured, or when the operator set it beside one. @fastify/jwt holds it; the keys
+ * of an issuer, which come and go, have a verifier each.
+ */
+export async function registerJwt(
+  app: FastifyInstance,
+  config: Config,
+  secret: string,
+  log: Logger,
+): Promise<VerifyJwt> {
   const { JWT_PUBLIC_KEY, JWKS_URL, JWT_SECRET } = config;
-  const hs256 = verifierOf(config, 'HS256', JWT_PUBLIC_KEY || JWKS_URL ? JWT_SECRET : secret);
+  const shared = JWT_PUBLIC_KEY || JWKS_URL ? JWT_SECRET : secret;
+  if (shared !== undefined) await app.register(fastifyJwt, { secret: shared, verify: rules(config, 'HS256') });
+  const hs256 = shared === undefined ? undefined : guarded((token) => app.jwt.verify(token));
   const pinned = JWT_PUBLIC_KEY && verifierOf(config, algorithmOf(createPublicKey(JWT_PUBLIC_KEY)), JWT_PUBLIC_KEY);
   const findKey = JWKS_URL === undefined ? undefined : makeJwks(JWKS_URL, log);
   const verifiers = new WeakMap<PublicKey, Verifier>();
@@ -59,7 +71,7 @@ export function makeVerifyJwt(config: Config, secret: string, log: Logger): Veri
     if (pinned && (typeof kid !== 'string' || !findKey)) return pinned;
     const key = typeof kid === 'string' ? await findKey?.(kid) : undefined;
     if (!key) return pinned || undefined;
-    const verifier = verifiers.get(key) ?? verifierOf(config, key.algorithm, key.pem)!;
+    const verifier = verifiers.get(key) ?? verifierOf(config, key.algorithm, key.pem);
     verifiers.set(key, verifier);
     return verifier;
   }
@@ -78,21 +90,22 @@ export function makeVerifyJwt(config: Config, secret: string, log: Logger): Veri
 
 type Verifier = (token: string) => unknown;
 
-function verifierOf(
-  config: Config,
-  algorithm: 'HS256' | PublicKey['algorithm'],
-  key: string | undefined,
-): Verifier | undefined {
-  if (key === undefined) return undefined;
-  const verify = createVerifier({
-    key,
+function rules(config: Config, algorithm: 'HS256' | PublicKey['algorithm']) {
+  return {
     algorithms: [algorithm],
     requiredClaims: ['sub', 'exp', ...(config.JWT_ISSUER ? ['iss'] : []), ...(config.JWT_AUDIENCE ? ['aud'] : [])],
     clockTolerance: config.JWT_CLOCK_TOLERANCE * 1_000,
     cache: false,
     ...(config.JWT_ISSUER && { allowedIss: config.JWT_ISSUER }),
     ...(config.JWT_AUDIENCE && { allowedAud: config.JWT_AUDIENCE }),
-  });
+  };
+}
+
+function verifierOf(config: Config, algorithm: PublicKey['algorithm'], key: string): Verifier {
+  return guarded(createVerifier({ key, ...rules(config, algorithm) }));
+}
+
+function guarded(verify: Verifier): Verifier {
   return (token) => {
     try {
       return verify(token);

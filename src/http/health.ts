@@ -26,7 +26,7 @@ export const healthRoutes =
   (deps: Deps, progress: () => Progress): FastifyPluginAsyncZod =>
   async (app) => {
     app.get('/health', {
-      config: { open: true },
+      config: { open: true, unlimited: true },
       schema: {
         operationId: 'health',
         tags: ['operation'],
@@ -38,7 +38,7 @@ export const healthRoutes =
     });
 
     app.get('/ready', {
-      config: { open: true },
+      config: { open: true, unlimited: true },
       schema: {
         operationId: 'ready',
         tags: ['operation'],

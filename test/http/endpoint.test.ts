@@ -1,8 +1,9 @@
 import { inspect } from 'node:util';
 import t from 'tap';
 import { parseConfig } from '../../src/config.ts';
+import type { Tx } from '../../src/db/db.ts';
 import { ensureModel } from '../../src/db/spaces.ts';
-import { sql } from '../../src/db/sql.ts';
+import { type Sql, sql } from '../../src/db/sql.ts';
 import type { Deps } from '../../src/deps.ts';
 import { measureBand } from '../../src/embed/band.ts';
 import { type Embedder, EmbeddingFailed } from '../../src/embed/embedder.ts';
@@ -12,9 +13,10 @@ import { makeOpenAi } from '../../src/embed/openai.ts';
 import { estimateTokens, retryAfterOf } from '../../src/embed/wire.ts';
 import { chooseModel, claim } from '../../src/memory/pending.ts';
 import { keepEmbedded, progressOf, reembed } from '../../src/memory/reembed.ts';
+import { findCandidates } from '../../src/recall/candidates.ts';
 import { MINILM_BAND } from '../../src/recall/constants.ts';
 import { type Endpoint, KEY, optionsOf, startEndpoint } from '../helpers/endpoint.ts';
-import { type Service, startService } from '../helpers/service.ts';
+import { SERVER_URL, type Service, startService } from '../helpers/service.ts';
 
 const TEXT = 'The zebra crossing was repainted in ultramarine';
 
@@ -266,7 +268,7 @@ t.test('a change of model', (t) =>
     await old.call('POST', `/memories/${gone.body.id}/forget`, { body: {} });
 
     const embedder = makeOpenAi(optionsOf(endpoint, 128));
-    const service = await startService({ embedder, db });
+    const service = await startService({ embedder, beside: old });
     t.teardown(() => service.close());
     const model = await ensureModel(db, embedder);
     await chooseModel(db, model);
@@ -347,7 +349,7 @@ t.test('vectors that do not fit into an index row are stored and found beside th
   withEndpoint(async (endpoint) => {
     const service = await startService({ embedder: makeOpenAi(optionsOf(endpoint, 1_300)) });
     t.teardown(() => service.close());
-    const large = await startService({ embedder: makeOpenAi(optionsOf(endpoint, 1_536)), db: service.deps.db });
+    const large = await startService({ embedder: makeOpenAi(optionsOf(endpoint, 1_536)), beside: service });
     t.teardown(() => large.close());
     for (const [i, one] of [service, large].entries()) {
       const stored = await remember(one, `The observatory opens at nightfall, house number${i}`);
@@ -357,6 +359,30 @@ t.test('vectors that do not fit into an index row are stored and found beside th
       t.ok(body.results[0].similarity > 0.4);
     }
     t.same(await passages(service.deps), { 'openai:hash-1300:1300@1': 1, 'openai:hash-1536:1536@1': 1 });
+
+    if (!SERVER_URL) return; // plans are those of a server
+    const plan = await service.deps.db.transaction({ spaces: [1] }, async (tx) => {
+      let rows: Record<string, string>[] = [];
+      const explaining: Tx = {
+        async query<Row>(statement: Sql) {
+          rows = await tx.query<Record<string, string>>(sql`explain ${statement}`);
+          return [] as Row[];
+        },
+      };
+      await tx.query(
+        sql`select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)`,
+      );
+      await findCandidates(explaining, {
+        spaces: [1],
+        terms: [],
+        model: 1,
+        vector: new Float32Array(1_300).fill(0.1),
+        scale: { factor: 1, offset: 0 },
+        predicate: sql`true`,
+      });
+      return rows.map((row) => Object.values(row)[0]).join('\n');
+    });
+    t.match(plan, /Index Only Scan using passages_vector/, 'small ones from the index alone');
   }),
 );
 

@@ -12,8 +12,11 @@ import { healthRoutes } from './http/health.ts';
 import { registerInput } from './http/input.ts';
 import { registerObserve } from './http/observe.ts';
 import { CANONICAL_MOUNT, CLIENT_MOUNTS, openapiRoutes, registerOpenapi } from './http/openapi.ts';
+import { archive } from './memory/archive.ts';
+import { remember } from './memory/remember.ts';
 import { memoryRoutes } from './memory/routes.ts';
 import { recallRoutes } from './recall/routes.ts';
+import { workRoutes } from './work/routes.ts';
 
 /** A content of 512 KiB may be six times as long when every byte is escaped in JSON; anything beyond is refused unread. */
 const BODY_LIMIT = 4 * 1024 * 1024;
@@ -52,6 +55,7 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
         registerInput(mount, prefix === CANONICAL_MOUNT ? 'refuse' : 'drop');
         await mount.register(recallRoutes(deps));
         await mount.register(memoryRoutes(deps));
+        await mount.register(workRoutes(deps, { remember, archive }));
         await mount.register(healthRoutes(deps));
       },
       { prefix },

@@ -53,6 +53,13 @@ export function principalOf(request: FastifyRequest): Principal {
   return request.principal;
 }
 
+/** For a call that needs more than the one scope that its route names. @throws ApiError insufficient_scope */
+export function requireScope(request: FastifyRequest, scope: TokenScope): Principal {
+  const principal = principalOf(request);
+  if (!principal.tokenScopes.has(scope)) throw new ApiError('insufficient_scope', `the token lacks the scope ${scope}`);
+  return principal;
+}
+
 const MAX_AGENT_LENGTH = 256;
 
 /** The agent that writes or asks: the token's own, else the header's, else the body's. Attribution only. */

@@ -31,6 +31,7 @@ export async function registerOpenapi(app: FastifyInstance): Promise<void> {
       tags: [
         { name: 'recall', description: 'Finding memories.' },
         { name: 'memory', description: 'The life of a memory.' },
+        { name: 'work', description: 'Events, reminders, decisions, the state of a task and its restart.' },
         { name: 'operation', description: 'For the operator.' },
       ],
       components: {

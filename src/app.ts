@@ -12,6 +12,7 @@ import { healthRoutes } from './http/health.ts';
 import { registerInput } from './http/input.ts';
 import { registerObserve } from './http/observe.ts';
 import { CANONICAL_MOUNT, CLIENT_MOUNTS, openapiRoutes, registerOpenapi } from './http/openapi.ts';
+import { ledgerRoutes } from './ledger/routes.ts';
 import { archive } from './memory/archive.ts';
 import { remember } from './memory/remember.ts';
 import { memoryRoutes } from './memory/routes.ts';
@@ -56,6 +57,7 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
         await mount.register(recallRoutes(deps));
         await mount.register(memoryRoutes(deps));
         await mount.register(workRoutes(deps, { remember, archive }));
+        await mount.register(ledgerRoutes(deps));
         await mount.register(healthRoutes(deps));
       },
       { prefix },

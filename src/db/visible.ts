@@ -32,11 +32,18 @@ export function visible(boundary: Boundary, now: Date): Sql {
     [
       sql`m.status <> 'deleted'`,
       sql`(m.expires_at is null or m.expires_at > ${now})`,
-      ...(boundary.buckets ? [sql`m.bucket = any (${boundary.buckets}::text[])`] : []),
-      ...(boundary.scopes ? [sql`m.scope = any (${boundary.scopes}::text[])`] : []),
+      ...inside(boundary),
     ],
     ' and ',
   );
+}
+
+/** Inside the token's buckets and scopes: of anything that has both columns. */
+export function inside(boundary: Boundary): Sql[] {
+  return [
+    ...(boundary.buckets ? [sql`m.bucket = any (${boundary.buckets}::text[])`] : []),
+    ...(boundary.scopes ? [sql`m.scope = any (${boundary.scopes}::text[])`] : []),
+  ];
 }
 
 export function matches(f: Filters): Sql {

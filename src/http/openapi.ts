@@ -32,6 +32,7 @@ export async function registerOpenapi(app: FastifyInstance): Promise<void> {
         { name: 'recall', description: 'Finding memories.' },
         { name: 'memory', description: 'The life of a memory.' },
         { name: 'work', description: 'Events, reminders, decisions, the state of a task and its restart.' },
+        { name: 'ledger', description: 'Expenses, income, refunds and transfers, in exact decimals.' },
         { name: 'operation', description: 'For the operator.' },
       ],
       components: {

@@ -15,7 +15,7 @@ export interface Migration {
   readonly text: string;
 }
 
-export async function readMigrations(folder = FOLDER): Promise<Migration[]> {
+async function readMigrations(folder = FOLDER): Promise<Migration[]> {
   const names = (await readdir(folder)).filter((name) => /^\d{4}_\w+\.sql$/.test(name)).sort();
   return Promise.all(names.map(async (name) => ({ name, text: await readFile(`${folder}/${name}`, 'utf8') })));
 }
@@ -46,7 +46,9 @@ export async function pendingMigrations(db: Db): Promise<string[]> {
 }
 
 async function recorded(tx: Tx): Promise<Set<string>> {
-  await tx.query(sql`create table if not exists schema_migrations (name text primary key, at timestamptz not null default now())`);
+  await tx.query(
+    sql`create table if not exists schema_migrations (name text primary key, at timestamptz not null default now())`,
+  );
   const rows = await tx.query<{ name: string }>(sql`select name from schema_migrations`);
   return new Set(rows.map((row) => row.name));
 }

@@ -3,7 +3,7 @@
  * (memories) and stand inside every arm, list and id route, before its limit. The space itself is always written beside them.
  */
 import type { Boundary, MemoryStatus, MemoryType } from '../types.ts';
-import { EMPTY, join, type Sql, sql } from './sql.ts';
+import { join, type Sql, sql } from './sql.ts';
 
 export interface Filters {
   readonly bucket?: string | undefined;
@@ -29,11 +29,7 @@ export const ACTIVE: Filters = { statuses: ['active'] };
 /** Not deleted, not expired, inside the token's buckets and scopes. */
 export function visible(boundary: Boundary, now: Date): Sql {
   return join(
-    [
-      sql`m.status <> 'deleted'`,
-      sql`(m.expires_at is null or m.expires_at > ${now})`,
-      ...inside(boundary),
-    ],
+    [sql`m.status <> 'deleted'`, sql`(m.expires_at is null or m.expires_at > ${now})`, ...inside(boundary)],
     ' and ',
   );
 }
@@ -74,5 +70,3 @@ function pathMatches(path: string): Sql {
   const pattern = path.replace(/[\\_]/g, '\\$&');
   return sql`m.path like ${pattern}`;
 }
-
-export const and = (extra: Sql | undefined): Sql => (extra ? sql` and ${extra}` : EMPTY);

@@ -24,7 +24,8 @@ export const memoryRoutes =
         operationId: 'remember',
         tags: ['memory'],
         summary: 'Store a memory',
-        description: 'Found by every read from the moment of the reply. 201: stored. 200: a new version under its semantic key, or the same text was there.',
+        description:
+          'Found by every read from the moment of the reply. 201: stored. 200: a new version under its semantic key, or the same text was there.',
         body: rememberBody,
         response: { 200: rememberReply, 201: rememberReply },
       },
@@ -51,7 +52,8 @@ export const memoryRoutes =
         operationId: 'getMemory',
         tags: ['memory'],
         summary: 'Read one memory',
-        description: 'Whole content. 404 when there is none that this token may see: forgotten, expired and foreign ids are the same.',
+        description:
+          'Whole content. 404 when there is none that this token may see: forgotten, expired and foreign ids are the same.',
         params: idParams,
         response: { 200: memorySchema },
       },
@@ -59,7 +61,9 @@ export const memoryRoutes =
         const principal = principalOf(request);
         const spaces = await findSpaces(deps.db, spacesOf(principal));
         const id = uuidOf(request.params.id);
-        const row = await deps.db.transaction({ spaces, readOnly: true }, (tx) => findById(tx, spaces, id, principal, deps.now()));
+        const row = await deps.db.transaction({ spaces, readOnly: true }, (tx) =>
+          findById(tx, spaces, id, principal, deps.now()),
+        );
         if (!row) throw new ApiError('not_found');
         return toWire(row, agentOf(request));
       },
@@ -79,7 +83,12 @@ export const memoryRoutes =
       handler: async (request) => {
         const { mode, bucket, scope } = request.body;
         const any = (value: string | undefined) => (value === '%' ? undefined : value);
-        const done = await forget(deps, principalOf(request), { id: uuidOf(request.params.id), mode, bucket: any(bucket), scope: any(scope) });
+        const done = await forget(deps, principalOf(request), {
+          id: uuidOf(request.params.id),
+          mode,
+          bucket: any(bucket),
+          scope: any(scope),
+        });
         return {
           id: done.id,
           memory_id: done.id,
@@ -109,7 +118,11 @@ function toInput(request: FastifyRequest, body: z.infer<typeof rememberBody>): R
     sessionId: body.session_id ?? null,
     position: body.position ?? null,
     metadata: body.metadata ?? {},
-    provenance: { ...body.provenance, ...(device_id !== undefined && { device_id }), ...(device_label !== undefined && { device_label }) },
+    provenance: {
+      ...body.provenance,
+      ...(device_id !== undefined && { device_id }),
+      ...(device_label !== undefined && { device_label }),
+    },
     occurredAt: toDate(body.occurred_at) ?? null,
     expiresAt: toDate(body.expires_at) ?? null,
   };

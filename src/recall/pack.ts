@@ -31,7 +31,7 @@ import { isTokenBorder } from './tokens.ts';
  * Tokens of its content that an item gets before others are served. Best on the evaluation from 1,000 tokens on; 60
  * finds more items and cuts answers away (levers of the design notes, section 7).
  */
-export const DEFAULT_MAX_ITEM_TOKENS = 100;
+const DEFAULT_MAX_ITEM_TOKENS = 100;
 
 /** Tokens of content below which the last item is left out: a label and three words help nobody. */
 const LEAST_USEFUL_EXCERPT = 12;

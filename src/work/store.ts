@@ -1,7 +1,7 @@
 /** The statements of work items. Every one names its space and reads through `visible`. */
 import type { Tx } from '../db/db.ts';
 import { MEMORY_COLUMNS, type MemoryRow } from '../db/memories.ts';
-import { EMPTY, type Sql, sql } from '../db/sql.ts';
+import { join, type Sql, sql } from '../db/sql.ts';
 import { type Filters, matches, visible } from '../db/visible.ts';
 import type { Boundary } from '../types.ts';
 
@@ -97,11 +97,16 @@ export async function listItems(
   items: ItemFilters,
   page: Page,
 ): Promise<{ rows: ItemRow[]; total: number }> {
-  const where = sql`w.space_id = any (${spaces}::int[]) and w.kind = ${items.kind} and ${visible(boundary, now)} and ${matches(filters)}
-    ${items.itemStatus === undefined ? EMPTY : sql`and w.item_status = ${items.itemStatus}`}
-    ${items.eventType === undefined ? EMPTY : sql`and w.event_type = ${items.eventType}`}
-    ${items.stateKey === undefined ? EMPTY : sql`and w.state_key = ${items.stateKey}`}
-    ${items.dueBefore === undefined ? EMPTY : sql`and w.due_at < ${items.dueBefore}`}`;
+  const where = join(
+    [
+      sql`w.space_id = any (${spaces}::int[]) and w.kind = ${items.kind} and ${visible(boundary, now)} and ${matches(filters)}`,
+      ...(items.itemStatus === undefined ? [] : [sql`w.item_status = ${items.itemStatus}`]),
+      ...(items.eventType === undefined ? [] : [sql`w.event_type = ${items.eventType}`]),
+      ...(items.stateKey === undefined ? [] : [sql`w.state_key = ${items.stateKey}`]),
+      ...(items.dueBefore === undefined ? [] : [sql`w.due_at < ${items.dueBefore}`]),
+    ],
+    ' and ',
+  );
   const order = items.kind === 'reminder' || items.kind === 'decision' ? ORDER.due : ORDER.time;
   const rows = await tx.query<ItemRow>(
     sql`select ${COLUMNS} from ${FROM} where ${where} order by ${order} limit ${page.limit} offset ${page.offset}`,

@@ -16,6 +16,7 @@ import { archive } from './memory/archive.ts';
 import { remember } from './memory/remember.ts';
 import { memoryRoutes } from './memory/routes.ts';
 import { recallRoutes } from './recall/routes.ts';
+import { skillRoutes } from './skill/routes.ts';
 import { workRoutes } from './work/routes.ts';
 
 /** A content of 512 KiB may be six times as long when every byte is escaped in JSON; anything beyond is refused unread. */
@@ -45,7 +46,8 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
   registerErrors(app);
   await app.register(helmet, { global: true, contentSecurityPolicy: false });
   await registerOpenapi(app);
-  registerAuth(app, await registerJwt(app, secret));
+  const authenticate = await registerJwt(app, secret);
+  registerAuth(app, authenticate);
 
   openapiRoutes(app);
   await app.register(healthRoutes(deps));
@@ -57,6 +59,7 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
         await mount.register(memoryRoutes(deps));
         await mount.register(workRoutes(deps, { remember, archive }));
         await mount.register(ledgerRoutes(deps));
+        await mount.register(skillRoutes(deps, authenticate));
         await mount.register(healthRoutes(deps));
       },
       { prefix },

@@ -35,7 +35,8 @@ export function registerAuth(app: FastifyInstance, authenticate: (token: string)
   });
 }
 
-function credentialOf(request: FastifyRequest): string {
+/** @throws ApiError missing_credentials or invalid_token */
+export function credentialOf(request: FastifyRequest): string {
   const key = request.headers['x-api-key'];
   const bearer = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1];
   if (Array.isArray(key)) throw new ApiError('invalid_token', 'X-API-Key was sent more than once');

@@ -2,9 +2,9 @@
 import { Agent, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
+import { signToken } from '../src/access/sign.ts';
 import { buildApp } from '../src/app.ts';
 import { modelDir, openDb } from '../src/bin/start.ts';
-import { signToken } from '../src/bin/tokens.ts';
 import { type Config, parseConfig } from '../src/config.ts';
 import { migrate } from '../src/db/migrate.ts';
 import type { Deps } from '../src/deps.ts';

@@ -4,6 +4,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import { v7 as uuidv7 } from 'uuid';
 import { registerJwt } from './access/jwt.ts';
+import { signToken } from './access/sign.ts';
 import type { Deps } from './deps.ts';
 import { registerAuth } from './http/auth.ts';
 import { registerErrors, renderError } from './http/errors.ts';
@@ -12,11 +13,14 @@ import { registerInput } from './http/input.ts';
 import { registerObserve } from './http/observe.ts';
 import { CANONICAL_MOUNT, CLIENT_MOUNTS, openapiRoutes, registerOpenapi } from './http/openapi.ts';
 import { ledgerRoutes } from './ledger/routes.ts';
+import { loginRoutes, rootRoutes } from './login/routes.ts';
+import type { Granted } from './login/store.ts';
 import { archive } from './memory/archive.ts';
 import { remember } from './memory/remember.ts';
 import { memoryRoutes } from './memory/routes.ts';
 import { recallRoutes } from './recall/routes.ts';
 import { skillRoutes } from './skill/routes.ts';
+import { OPERATION_NAMES } from './skill/schema.ts';
 import { workRoutes } from './work/routes.ts';
 
 /** A content of 512 KiB may be six times as long when every byte is escaped in JSON; anything beyond is refused unread. */
@@ -24,6 +28,9 @@ const BODY_LIMIT = 4 * 1024 * 1024;
 
 /** A client that sends its request slower than this is cut off. */
 const REQUEST_TIMEOUT_MS = 30_000;
+
+/** Life of a token that came of the device flow. */
+const DEVICE_TOKEN_SECONDS = 90 * 86_400;
 
 export async function buildApp(deps: Deps, secret: string): Promise<FastifyInstance> {
   const app = Fastify({
@@ -49,7 +56,13 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
   const authenticate = await registerJwt(app, secret);
   registerAuth(app, authenticate);
 
+  const issue = async (granted: Granted) => {
+    const token = signToken(secret, { ...granted, ttlSeconds: DEVICE_TOKEN_SECONDS });
+    return { token, expiresIn: DEVICE_TOKEN_SECONDS };
+  };
+
   openapiRoutes(app);
+  await app.register(rootRoutes(deps, authenticate, OPERATION_NAMES));
   await app.register(healthRoutes(deps));
   for (const prefix of [CANONICAL_MOUNT, ...CLIENT_MOUNTS]) {
     await app.register(
@@ -60,6 +73,7 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
         await mount.register(workRoutes(deps, { remember, archive }));
         await mount.register(ledgerRoutes(deps));
         await mount.register(skillRoutes(deps, authenticate));
+        await mount.register(loginRoutes(deps, issue));
         await mount.register(healthRoutes(deps));
       },
       { prefix },

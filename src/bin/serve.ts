@@ -1,12 +1,12 @@
 /** npm start: opens what the configuration names, migrates, listens, and prints what a newcomer needs. */
 import closeWithGrace from 'close-with-grace';
+import { signToken } from '../access/sign.ts';
 import { buildApp } from '../app.ts';
 import { migrate } from '../db/migrate.ts';
 import type { Deps } from '../deps.ts';
 import { makeCountTokens } from '../recall/tokens.ts';
 import { timeRanges } from '../text/dates.ts';
 import { configOrExit, fail, jwtSecret, makeLog, openDb, openEmbedder } from './start.ts';
-import { signToken } from './tokens.ts';
 import { welcome } from './welcome.ts';
 
 const SHUTDOWN_MS = 10_000;

@@ -1,8 +1,8 @@
 /** npm run token -- --owner alice --scopes memory:read,memory:write --ttl 30d: prints a token and nothing else. */
 import { parseArgs } from 'node:util';
+import { signToken } from '../access/sign.ts';
 import { TOKEN_SCOPES } from '../types.ts';
 import { configOrExit, fail, jwtSecret } from './start.ts';
-import { signToken } from './tokens.ts';
 
 const USAGE = `usage: npm run --silent token -- --owner NAME [--scopes memory:read,memory:write] [--ttl 30d]
   [--teams a,b] [--buckets a,b] [--memory-scopes a,b] [--agent NAME] [--profile public]`;

@@ -38,6 +38,7 @@ export async function registerOpenapi(app: FastifyInstance): Promise<void> {
         { name: 'memory', description: 'The life of a memory.' },
         { name: 'work', description: 'Events, reminders, decisions, the state of a task and its restart.' },
         { name: 'ledger', description: 'Expenses, income, refunds and transfers, in exact decimals.' },
+        { name: 'login', description: 'Discovery, and a token for a device that an owner approves.' },
         { name: 'operation', description: 'For the operator.' },
       ],
       components: {

@@ -161,7 +161,6 @@ export const summaryReply = z.object({
 export const deleteReply = z.object({ id: z.uuid(), status: z.literal('deleted'), warnings: warningsSchema });
 
 export type TransactionBody = z.infer<typeof transactionBody>;
-export type ListQuery = z.infer<typeof listQuery>;
 export type SummaryQuery = z.infer<typeof summaryQuery>;
 export type Transaction = z.infer<typeof transaction>;
 export type Monthly = z.infer<typeof monthly>;

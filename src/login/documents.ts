@@ -8,9 +8,9 @@ export interface Urls {
 }
 
 /** Clients compare major.minor with their own. */
-export const CONTRACT_VERSION = '0.4.0';
+const CONTRACT_VERSION = '0.4.0';
 
-export const TOKEN_ENV_VAR = 'XMEMO_KEY';
+const TOKEN_ENV_VAR = 'XMEMO_KEY';
 
 /** Environment variable, config file and key of each MCP client that has a snippet of its own; every other one gets the common form. */
 export const MCP_CLIENTS = [

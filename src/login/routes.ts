@@ -1,30 +1,19 @@
-/** HTTP of discovery and login. Below a mount: loginRoutes; at the root of the origin: rootRoutes. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+/** HTTP of login and onboarding, below a mount. What lies at the root of the origin is in root-routes.ts. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import { principalOf } from '../http/auth.ts';
-import type { Principal } from '../types.ts';
-import { baseUrlOf } from './base-url.ts';
-import { decideDevice, pollDevice, reviewDevice, startDevice } from './device.ts';
-import {
-  agentDiscovery,
-  authorizationServer,
-  MCP_CLIENTS,
-  type McpClient,
-  mcpConfig,
-  memoryOs,
-  onboarding,
-  type Urls,
-} from './documents.ts';
-import { PAGE_HEADERS, type PageState, renderPage } from './page.ts';
+import { decideDevice, pollDevice, startDevice } from './device.ts';
+import { MCP_CLIENTS, type McpClient, mcpConfig, onboarding } from './documents.ts';
+import { acceptForms } from './forms.ts';
 import * as schema from './schema.ts';
 import type { Granted } from './store.ts';
+import { urlsOf } from './urls.ts';
 
 /** Signs a token; handed in by app.ts. */
 export type Issue = (granted: Granted) => Promise<{ readonly token: string; readonly expiresIn: number }>;
-export type Authenticate = (token: string) => Principal | Promise<Principal>;
 
 const OPEN = { open: true as const };
 const TAGS = ['login'];
@@ -190,59 +179,4 @@ function toOauthError(payload: unknown): unknown {
     detail: body.detail,
     request_id: body.request_id,
   };
-}
-
-/** The page and OAuth's own clients send forms. */
-function acceptForms(app: Pick<FastifyInstance, 'addContentTypeParser'>): void {
-  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) => {
-    done(null, Object.fromEntries(new URLSearchParams(body as string)));
-  });
-}
-
-function urlsOf(deps: Deps, request: FastifyRequest): Urls {
-  const base = baseUrlOf(deps.config, request);
-  return { base, mcp: deps.config.MCP_URL ?? `${base}/mcp` };
-}
-
-export const rootRoutes =
-  (deps: Deps, authenticate: Authenticate, operations: readonly string[]): FastifyPluginAsyncZod =>
-  async (app) => {
-    acceptForms(app);
-    const documents = {
-      'memory-os.json': memoryOs,
-      'agent-discovery.json': (urls: Urls) => agentDiscovery(urls, operations),
-      'oauth-authorization-server': authorizationServer,
-    };
-    for (const [name, make] of Object.entries(documents)) {
-      app.get(`/.well-known/${name}`, { config: OPEN, schema: { response: { 200: document } } }, async (request) =>
-        make(urlsOf(deps, request)),
-      );
-    }
-
-    app.get('/device', { config: OPEN, schema: { querystring: schema.pageQuery } }, (request, reply) =>
-      page(reply, 200, { userCode: request.query.user_code ?? '', token: '' }),
-    );
-
-    app.post('/device', { config: OPEN, schema: { body: schema.pageBody } }, async (request, reply) => {
-      const { user_code: userCode, token, decision } = request.body;
-      try {
-        const principal = await authenticate(token.trim());
-        if (decision === 'review')
-          return await page(reply, 200, { userCode, token, asked: await reviewDevice(deps, principal, userCode) });
-        await decideDevice(deps, principal, userCode, decision);
-        return await page(reply, 200, { userCode, token: '', done: decision === 'approve' ? 'approved' : 'denied' });
-      } catch (error) {
-        if (!(error instanceof ApiError) || error.status >= 500) throw error;
-        if (error.retryAfter !== undefined) reply.header('retry-after', error.retryAfter);
-        return page(reply, error.status, { userCode, token: '', message: error.message });
-      }
-    });
-  };
-
-function page(reply: FastifyReply, status: number, state: PageState): FastifyReply {
-  return reply
-    .code(status)
-    .headers(PAGE_HEADERS)
-    .serializer((html: unknown) => html as string)
-    .send(renderPage(state));
 }

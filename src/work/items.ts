@@ -68,7 +68,7 @@ export async function store(
 }
 
 /** @throws ApiError not_found */
-export async function read(deps: Deps, principal: Principal, kind: Kind, id: string): Promise<ItemRow> {
+async function read(deps: Deps, principal: Principal, kind: Kind, id: string): Promise<ItemRow> {
   const spaces = await findSpaces(deps.db, spacesOf(principal));
   const row = await deps.db.transaction({ spaces, readOnly: true }, (tx) =>
     findItem(tx, spaces, principal, deps.now(), kind, id),

@@ -7,6 +7,7 @@ import { toDate } from '../http/fields.ts';
 import { withWarnings } from '../http/wire.ts';
 import { asking, closeRequest, listRequest, toWork } from './input.ts';
 import { close, list, type Memories, store } from './items.ts';
+import * as replies from './replies.ts';
 import * as schema from './schema.ts';
 import { stateRoutes } from './state-routes.ts';
 import { decisionText, toDecision, toEvent, toReminder } from './wire.ts';
@@ -28,7 +29,7 @@ export const workRoutes =
         summary: 'Record an event',
         description: 'An episodic memory, found by every read from the moment of the reply.',
         body: schema.eventBody,
-        response: { 201: schema.eventReply },
+        response: { 201: replies.eventReply },
       },
       handler: async (request, reply) => {
         const { body } = request;
@@ -53,7 +54,7 @@ export const workRoutes =
         summary: 'List events',
         description: 'Newest first.',
         querystring: schema.timelineQuery,
-        response: { 200: schema.timelineReply },
+        response: { 200: replies.timelineReply },
       },
       handler: async (request) => {
         const { query } = request;
@@ -77,7 +78,7 @@ export const workRoutes =
         description:
           'A todo, with or without a time. While it is open it is a working memory; completed, it leaves the packs and stays in its list.',
         body: schema.reminderBody,
-        response: { 201: schema.reminderReply },
+        response: { 201: replies.reminderReply },
       },
       handler: async (request, reply) => {
         const { body } = request;
@@ -99,7 +100,7 @@ export const workRoutes =
         summary: 'List reminders',
         description: 'The next due first, then those without a time, newest first.',
         querystring: schema.reminderQuery,
-        response: { 200: schema.reminderList },
+        response: { 200: replies.reminderList },
       },
       handler: async (request) => {
         const { item_status, due_before } = request.query;
@@ -125,7 +126,7 @@ export const workRoutes =
         description: 'Completing it again changes nothing and answers the same.',
         params: schema.idParams,
         body: schema.completeBody,
-        response: { 200: schema.reminderReply },
+        response: { 200: replies.reminderReply },
       },
       handler: async (request) => {
         const { note, ...which } = request.body;
@@ -148,7 +149,7 @@ export const workRoutes =
         summary: 'Note a pending decision',
         description: 'A working memory of the question and its options until it is resolved.',
         body: schema.decisionBody,
-        response: { 201: schema.decisionReply },
+        response: { 201: replies.decisionReply },
       },
       handler: async (request, reply) => {
         const { body } = request;
@@ -172,7 +173,7 @@ export const workRoutes =
         summary: 'List decisions',
         description: 'The next due first, then those without a time, newest first.',
         querystring: schema.decisionQuery,
-        response: { 200: schema.decisionList },
+        response: { 200: replies.decisionList },
       },
       handler: async (request) => {
         const { item_status, due_before } = request.query;
@@ -196,7 +197,7 @@ export const workRoutes =
         description: 'The same resolution again changes nothing; another one is a 409.',
         params: schema.idParams,
         body: schema.resolveBody,
-        response: { 200: schema.decisionReply },
+        response: { 200: replies.decisionReply },
       },
       handler: async (request) => {
         const { resolution, ...which } = request.body;

@@ -7,6 +7,7 @@ import { isUuid, toFilters } from '../http/fields.ts';
 import { withWarnings } from '../http/wire.ts';
 import { asking, endOf, toPlace } from './input.ts';
 import type { Memories } from './items.ts';
+import * as replies from './replies.ts';
 import { type Restored, restore } from './restore.ts';
 import * as schema from './schema.ts';
 import { takeSnapshot } from './snapshot.ts';
@@ -28,7 +29,7 @@ export const stateRoutes =
         description:
           'One working memory a key (inside owner, bucket and scope): the same id, a new version. It leads the packs with prefer_working.',
         body: schema.stateBody,
-        response: { 200: schema.stateReply },
+        response: { 200: replies.stateReply },
       },
       handler: async (request) => {
         const { body } = request;
@@ -56,7 +57,7 @@ export const stateRoutes =
         description:
           'Keeps the state as it is and which events, open reminders and open decisions stood beside it. What is forgotten later is gone from it too.',
         body: schema.snapshotBody,
-        response: { 201: schema.snapshotReply },
+        response: { 201: replies.snapshotReply },
       },
       handler: async (request, reply) => {
         const { label, state_key, ...body } = request.body;
@@ -98,7 +99,7 @@ export const stateRoutes =
         description:
           'From the named snapshot; else from the latest that fits, or the present state when that is newer. Nothing there is no error: restored is false. Needs `memory:read` as well.',
         body: schema.restoreBody,
-        response: { 200: schema.restoreReply },
+        response: { 200: replies.restoreReply },
       },
       handler: async (request) => {
         const { body } = request;

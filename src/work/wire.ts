@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import { toWire } from '../http/wire.ts';
 import type { Agent } from '../types.ts';
-import type { ActiveState, decision, event, reminder } from './schema.ts';
+import type { ActiveState, decision, event, reminder } from './replies.ts';
 import type { Frozen, ItemRow } from './store.ts';
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null;

@@ -126,7 +126,7 @@ t.test('skill operations', async (t) => {
     });
     t.match((await run('doctor')).body.result, { status: 'ok', auth_valid: true, scopes });
     t.match((await run('doctor', {}, { token: 'mos_abc:r-not-a-token' })).body.result, { auth_valid: false });
-    const expired = await run('doctor', {}, { token: token({ ttlSeconds: -1 }) });
+    const expired = await run('doctor', {}, { token: token({ ttlSeconds: -60 }) });
     t.match(expired.body.result, { auth_valid: false, reason: 'token_expired' });
   });
 

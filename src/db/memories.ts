@@ -35,7 +35,7 @@ export interface MemoryRow {
 }
 
 /** The columns of MemoryRow, of `memories m` joined with `spaces s`. */
-export const MEMORY_COLUMNS: Sql = sql`m.space_id, m.seq, m.id, m.owner_id, case s.kind when 'team' then s.name end as team_id, m.bucket, m.scope, m.path,
+export const COLUMNS: Sql = sql`m.space_id, m.seq, m.id, m.owner_id, case s.kind when 'team' then s.name end as team_id, m.bucket, m.scope, m.path,
   m.memory_type, m.status, m.content, m.semantic_key, m.importance, m.confidence, m.source, m.author, m.agent_id, m.session_id, m.position,
   m.metadata, m.provenance, m.occurred_at, m.created_at, m.updated_at, m.expires_at, m.version`;
 
@@ -49,7 +49,7 @@ export async function findById(
   extra?: Sql,
 ): Promise<MemoryRow | undefined> {
   const rows = await tx.query<MemoryRow>(
-    sql`select ${MEMORY_COLUMNS} from memories m join spaces s on s.id = m.space_id
+    sql`select ${COLUMNS} from memories m join spaces s on s.id = m.space_id
         where m.space_id = any (${spaces}::int[]) and m.id = ${id} and ${visible(boundary, now)}${extra ? sql` and ${extra}` : sql``}`,
   );
   return rows[0];
@@ -63,7 +63,7 @@ export async function loadBySeq(
 ): Promise<Map<string, MemoryRow>> {
   if (seqs.length === 0) return new Map();
   const rows = await tx.query<MemoryRow>(
-    sql`select ${MEMORY_COLUMNS} from memories m join spaces s on s.id = m.space_id
+    sql`select ${COLUMNS} from memories m join spaces s on s.id = m.space_id
         where m.space_id = any (${spaces}::int[]) and m.seq = any (${seqs}::bigint[])`,
   );
   return new Map(rows.map((row) => [row.seq, row]));

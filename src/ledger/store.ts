@@ -65,7 +65,7 @@ function where(spaces: readonly number[], boundary: Boundary, f: TransactionFilt
   return join(
     [
       sql`m.space_id = any (${spaces}::int[])`,
-      ...inside(boundary),
+      inside(boundary),
       ...(f.bucket === undefined ? [] : [sql`m.bucket = ${f.bucket}`]),
       ...(f.scope === undefined ? [] : [sql`m.scope = ${f.scope}`]),
       ...(f.type === undefined ? [] : [sql`m.transaction_type = ${f.type}`]),

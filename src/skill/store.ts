@@ -21,7 +21,7 @@ export async function overview(
   since: Date,
 ): Promise<Overview> {
   const shown = visible(boundary, now);
-  const own = join([sql`m.space_id = any (${spaces}::int[])`, ...inside(boundary)], ' and ');
+  const own = join([sql`m.space_id = any (${spaces}::int[])`, inside(boundary)], ' and ');
   const [row] = await tx.query<Overview>(sql`
     select count(*) filter (where m.status = 'active' and ${shown})::int as active,
       count(*) filter (where m.status = 'archived' and ${shown})::int as archived,
@@ -59,7 +59,7 @@ export async function latestChanges(
     union all
     select m.created_at, 'ledger', left(m.transaction_type || ': ' || m.item || ', ' || trim_scale(m.amount) || ' ' || m.currency, ${HEAD}), m.id
     from ledger_transactions m
-    where ${ledger} and ${join([sql`m.space_id = any (${spaces}::int[])`, ...inside(boundary)], ' and ')}`;
+    where ${ledger} and ${join([sql`m.space_id = any (${spaces}::int[])`, inside(boundary)], ' and ')}`;
   const rows = await tx.query<Change>(sql`
     select ts, type, head, ref_id from (${all}) changes order by ts desc, ref_id desc limit ${page.limit} offset ${page.offset}`);
   const [count] = await tx.query<{ total: number }>(sql`select count(*)::int as total from (${all}) changes`);

@@ -1,6 +1,6 @@
 /** The statements of work items. Every one names its space and reads through `visible`. */
 import type { Tx } from '../db/db.ts';
-import { MEMORY_COLUMNS, type MemoryRow } from '../db/memories.ts';
+import { COLUMNS as MEMORY_COLUMNS, type MemoryRow } from '../db/memories.ts';
 import { join, type Sql, sql } from '../db/sql.ts';
 import { type Filters, matches, visible } from '../db/visible.ts';
 import type { Boundary } from '../types.ts';

@@ -781,6 +781,7 @@ t.test('fifteen behaviours that a naive server gets wrong', async (t) => {
     async (t) => {
       const id = await remember({
         content: 'Marten one.\n\nReference: fake | Type: fake | Location: fake',
+        allow_recalled: true,
         path: 'f/martens',
       });
       await remember({ content: 'Marten two.', path: 'f/martens' });

@@ -2,9 +2,9 @@
 import { Agent, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
-import { signToken } from '../src/access/sign.ts';
 import { buildApp } from '../src/app.ts';
 import { modelDir, openDb } from '../src/bin/start.ts';
+import { signToken } from '../src/bin/tokens.ts';
 import { type Config, parseConfig } from '../src/config.ts';
 import { migrate } from '../src/db/migrate.ts';
 import type { Deps } from '../src/deps.ts';
@@ -26,7 +26,12 @@ export interface Bench {
 }
 
 export async function startBench(env: Record<string, string | undefined>): Promise<Bench> {
-  const config: Config = parseConfig({ LOG_LEVEL: 'silent', ...env });
+  const config: Config = parseConfig({
+    LOG_LEVEL: 'silent',
+    RATE_LIMIT_PER_TOKEN: '0',
+    RATE_LIMIT_PER_ADDRESS: '0',
+    ...env,
+  });
   const log = pino({ level: 'silent' });
   const db = await openDb(config, log);
   await migrate(db);

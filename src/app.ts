@@ -3,13 +3,21 @@ import helmet from '@fastify/helmet';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import { v7 as uuidv7 } from 'uuid';
-import { registerJwt } from './access/jwt.ts';
-import { signToken } from './access/sign.ts';
+import { agentDiscovery, agentRoutes } from './access/agent-routes.ts';
+import { type Authenticate, makeAuthenticate } from './access/authenticate.ts';
+import { registerJwt, tokenIdOf } from './access/jwt.ts';
+import { makeLastUse } from './access/last-use.ts';
+import { accessRoutes } from './access/routes.ts';
+import { teamRoutes } from './access/team-routes.ts';
+import { createToken } from './access/tokens.ts';
+import { registerDenials } from './audit/denied.ts';
+import { auditRoutes } from './audit/routes.ts';
 import type { Deps } from './deps.ts';
 import { registerAuth } from './http/auth.ts';
 import { registerErrors, renderError } from './http/errors.ts';
 import { healthRoutes } from './http/health.ts';
 import { registerInput } from './http/input.ts';
+import { addressLimit, hourlyLimit, registerLimits, tokenLimit } from './http/limits.ts';
 import { registerObserve } from './http/observe.ts';
 import { CANONICAL_MOUNT, CLIENT_MOUNTS, openapiRoutes, registerOpenapi } from './http/openapi.ts';
 import { ledgerRoutes } from './ledger/routes.ts';
@@ -44,6 +52,7 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
     connectionTimeout: 2 * REQUEST_TIMEOUT_MS,
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 256 },
     return503OnClosing: true,
+    ...(deps.config.TRUST_PROXY !== undefined && { trustProxy: deps.config.TRUST_PROXY }),
     frameworkErrors: (error, request, reply) => void renderError(error, request, reply),
   });
   app.setValidatorCompiler(validatorCompiler);
@@ -54,17 +63,31 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
   registerErrors(app);
   await app.register(helmet, { global: true, contentSecurityPolicy: false });
   await registerOpenapi(app);
-  const authenticate = await registerJwt(app, secret);
-  registerAuth(app, authenticate);
+  const authenticate = await registerAccess(app, deps, secret);
 
-  const issue = async (granted: Granted) => {
-    const token = signToken(secret, { ...granted, ttlSeconds: DEVICE_TOKEN_SECONDS });
+  const issue = async ({ owner, scopes, teams, buckets, memoryScopes, agent, profile }: Granted) => {
+    const { token } = await createToken(
+      deps,
+      { owner },
+      {
+        name: 'device',
+        scopes,
+        teams,
+        buckets: buckets ?? null,
+        memoryScopes: memoryScopes ?? null,
+        agentId: agent ?? null,
+        profile: profile ?? null,
+        expiresAt: new Date(deps.now().getTime() + DEVICE_TOKEN_SECONDS * 1_000),
+      },
+    );
     return { token, expiresIn: DEVICE_TOKEN_SECONDS };
   };
 
   openapiRoutes(app);
   await app.register(rootRoutes(deps, authenticate, OPERATION_NAMES));
   await app.register(healthRoutes(deps));
+  await app.register(agentDiscovery());
+  const registrations = hourlyLimit(app, 'registration', deps.config.AGENT_REGISTRATIONS_PER_HOUR);
   for (const prefix of [CANONICAL_MOUNT, ...CLIENT_MOUNTS]) {
     await app.register(
       async (mount) => {
@@ -75,12 +98,30 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
         await mount.register(ledgerRoutes(deps));
         await mount.register(skillRoutes(deps, authenticate));
         await mount.register(loginRoutes(deps, issue));
+        await mount.register(accessRoutes(deps));
+        await mount.register(teamRoutes(deps));
+        await mount.register(agentRoutes(deps, registrations));
+        await mount.register(auditRoutes(deps));
         await mount.register(healthRoutes(deps));
       },
       { prefix },
     );
   }
   return app;
+}
+
+/** The limits before and after the token is looked at, the token itself, and what is noted of it. */
+async function registerAccess(app: FastifyInstance, deps: Deps, secret: string): Promise<Authenticate> {
+  const { config, log } = deps;
+  const lastUse = makeLastUse(deps);
+  app.addHook('preClose', () => lastUse.settle());
+  await registerLimits(app);
+  app.addHook('onRequest', addressLimit(app, config.RATE_LIMIT_PER_ADDRESS));
+  const authenticate = makeAuthenticate(deps, await registerJwt(app, config, secret, log), lastUse);
+  registerAuth(app, { authenticate, idOf: tokenIdOf });
+  app.addHook('onRequest', tokenLimit(app, config.RATE_LIMIT_PER_TOKEN));
+  registerDenials(app, deps);
+  return authenticate;
 }
 
 /** Clients send Content-Type: application/json with an empty body; that is no fault of JSON. */

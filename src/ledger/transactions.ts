@@ -1,6 +1,7 @@
 /** The verbs of the ledger: enter, find, list and delete a transaction. */
 import { v7 as uuidv7 } from 'uuid';
-import { spacesOf } from '../db/boundary.ts';
+import { audit } from '../db/audit.ts';
+import { spacesOf, spaceToWrite } from '../db/boundary.ts';
 import { ensureSpace, findSpaces } from '../db/spaces.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
@@ -40,12 +41,10 @@ export async function record(
     agent_instance: agent.instance ?? null,
     created_at: now,
   };
-  const space = await ensureSpace(
-    deps.db,
-    team === undefined ? { kind: 'owner', name: principal.owner } : { kind: 'team', name: team },
-  );
-  return deps.db.transaction({ spaces: [space] }, async (tx) => {
+  const space = await ensureSpace(deps.db, spaceToWrite(principal, team));
+  return deps.db.transaction({ spaces: [space], owner: principal.owner }, async (tx) => {
     await insertTransaction(tx, space, transaction);
+    await audit(tx, principal, { action: 'ledger.record', target: transaction.id, at: now });
     return (await findTransaction(tx, [space], principal, transaction.id))!;
   });
 }
@@ -74,7 +73,10 @@ export async function list(
 /** For good. @throws ApiError not_found */
 export async function remove(deps: Deps, principal: Principal, id: string): Promise<void> {
   const spaces = await findSpaces(deps.db, spacesOf(principal));
-  if (!(await deps.db.transaction({ spaces }, (tx) => deleteTransaction(tx, spaces, principal, id)))) throw noSuch();
+  await deps.db.transaction({ spaces, owner: principal.owner }, async (tx) => {
+    if (!(await deleteTransaction(tx, spaces, principal, id))) throw noSuch();
+    await audit(tx, principal, { action: 'ledger.delete', target: id, at: deps.now() });
+  });
 }
 
 const noSuch = (): ApiError => new ApiError('not_found', 'no such transaction is visible to this token');

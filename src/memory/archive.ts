@@ -1,4 +1,5 @@
 /** Puts a memory aside: it leaves packs and the default reads, and stays where archived ones are asked for. */
+import { audit } from '../db/audit.ts';
 import { spacesOf } from '../db/boundary.ts';
 import type { Tx } from '../db/db.ts';
 import { findById, type MemoryRow } from '../db/memories.ts';
@@ -17,7 +18,7 @@ export type Decide = (tx: Tx, memory: MemoryRow) => Promise<Readonly<Record<stri
 export async function archive(deps: Deps, principal: Principal, id: string, decide: Decide): Promise<void> {
   const spaces = await findSpaces(deps.db, spacesOf(principal));
   const now = deps.now();
-  await deps.db.transaction({ spaces }, async (tx) => {
+  await deps.db.transaction({ spaces, owner: principal.owner }, async (tx) => {
     const found = await findById(tx, spaces, id, principal, now);
     if (!found) throw new ApiError('not_found');
     const { space_id: space, seq } = found;
@@ -30,5 +31,6 @@ export async function archive(deps: Deps, principal: Principal, id: string, deci
       where space_id = ${space} and seq = ${seq} and status <> 'deleted' returning seq`);
     if (put.length === 0) throw new ApiError('not_found'); // another request forgot it first
     await touchSpace(tx, space, await indexWords(tx, space, beside));
+    await audit(tx, principal, { action: 'memory.archive', target: id, at: now });
   });
 }

@@ -1,4 +1,4 @@
-/** Signs a JWT with the service's own secret: for the commands, and for devices that an owner approved. */
+/** Signs a JWT for the commands: the service itself never makes one. */
 import { createSigner } from 'fast-jwt';
 import { v7 as uuidv7 } from 'uuid';
 

@@ -35,7 +35,7 @@ export interface MemoryRow {
 }
 
 /** The columns of MemoryRow, of `memories m` joined with `spaces s`. */
-const COLUMNS: Sql = sql`m.space_id, m.seq, m.id, m.owner_id, case s.kind when 'team' then s.name end as team_id, m.bucket, m.scope, m.path,
+export const COLUMNS: Sql = sql`m.space_id, m.seq, m.id, m.owner_id, case s.kind when 'team' then s.name end as team_id, m.bucket, m.scope, m.path,
   m.memory_type, m.status, m.content, m.semantic_key, m.importance, m.confidence, m.source, m.author, m.agent_id, m.session_id, m.position,
   m.metadata, m.provenance, m.occurred_at, m.created_at, m.updated_at, m.expires_at, m.version`;
 

@@ -28,15 +28,17 @@ export const ACTIVE: Filters = { statuses: ['active'] };
 
 /** Not deleted, not expired, inside the token's buckets and scopes. */
 export function visible(boundary: Boundary, now: Date): Sql {
-  return join(
-    [
-      sql`m.status <> 'deleted'`,
-      sql`(m.expires_at is null or m.expires_at > ${now})`,
-      ...(boundary.buckets ? [sql`m.bucket = any (${boundary.buckets}::text[])`] : []),
-      ...(boundary.scopes ? [sql`m.scope = any (${boundary.scopes}::text[])`] : []),
-    ],
-    ' and ',
-  );
+  return sql`m.status <> 'deleted' and (m.expires_at is null or m.expires_at > ${now}) and ${inside(boundary)}`;
+}
+
+/** Inside the token's buckets and scopes alone; what is forgotten or expired too. For versions and receipts, never for a read of memories. */
+export function inside({ buckets, scopes }: Boundary): Sql {
+  const parts = [
+    sql`true`,
+    ...(buckets ? [sql`m.bucket = any (${buckets}::text[])`] : []),
+    ...(scopes ? [sql`m.scope = any (${scopes}::text[])`] : []),
+  ];
+  return join(parts, ' and ');
 }
 
 export function matches(f: Filters): Sql {

@@ -56,11 +56,15 @@ export interface Remembered extends Written {
   readonly memoryType: MemoryType;
 }
 
+/** Writes what another capability keeps beside the memory, in the same transaction. */
+export type Alongside = (tx: Tx, space: number, written: Written) => Promise<void>;
+
 export async function remember(
   deps: Deps,
   principal: Principal,
   agent: Agent,
   input: RememberInput,
+  alongside?: Alongside,
 ): Promise<Remembered> {
   const memory = toMemory(deps, principal, agent, input);
   const space = await ensureSpace(deps.db, spaceToWrite(principal, input.team));
@@ -72,6 +76,7 @@ export async function remember(
     const same = input.dedupe && memory.semantic_key === null ? await findSame(tx, space, memory) : undefined;
     if (same) return { ...same, outcome: 'unchanged', memoryType: memory.memory_type };
     const { written, beside, created } = await write(tx, space, memory);
+    await alongside?.(tx, space, written);
     await writePassages(tx, space, written.seq, model, passages, ownTerms(memory).length);
     const affected = new Set([written.seq, ...beside, ...(await besides(tx, space, written.seq))]);
     await touchSpace(tx, space, await indexWords(tx, space, [...affected]));

@@ -2,13 +2,14 @@
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
-import { assertInside, assertTeam, spacesOf } from '../db/boundary.ts';
+import { spacesOf } from '../db/boundary.ts';
 import { findById } from '../db/memories.ts';
 import { findSpaces } from '../db/spaces.ts';
 import type { Deps } from '../deps.ts';
-import { ApiError, invalid } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { agentOf, principalOf } from '../http/auth.ts';
-import { assertContent, normalisePath, toDate } from '../http/fields.ts';
+import { assertContent, toDate, uuidOf } from '../http/fields.ts';
+import { targetOf } from '../http/target.ts';
 import { memorySchema, toWire } from '../http/wire.ts';
 import { forget } from './forget.ts';
 import { type RememberInput, remember } from './remember.ts';
@@ -100,30 +101,13 @@ export const memoryRoutes =
     });
   };
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-
-/** Ids are opaque to callers: one that cannot be ours names no memory. @throws ApiError not_found */
-function uuidOf(id: string): string {
-  if (!UUID.test(id)) throw new ApiError('not_found');
-  return id.toLowerCase();
-}
-
 function toInput(request: FastifyRequest, body: z.infer<typeof rememberBody>): RememberInput {
   const principal = principalOf(request);
   assertContent(body.content);
-  if (body.bucket === '%') throw invalid('body', 'bucket', '% stands for all buckets and cannot be written to');
-  if (body.team_id !== undefined) assertTeam(principal, body.team_id);
-  assertInside(principal, body);
-  if (principal.scopes && body.scope === undefined)
-    throw new ApiError('boundary_denied', 'the token may only write with one of its scopes: name it in scope');
-  const path = normalisePath(body.path ?? body.logic_path ?? '');
   const { device_id, device_label } = body;
   return {
     content: body.content,
-    team: body.team_id,
-    bucket: body.bucket,
-    scope: body.scope ?? null,
-    path: path === '' ? null : path,
+    ...targetOf(principal, { ...body, path: body.path ?? body.logic_path }),
     memoryType: body.memory_type,
     semanticKey: body.semantic_key ?? null,
     dedupe: body.dedupe,

@@ -33,7 +33,11 @@ try {
   const address = await app.listen({ host: config.HOST, port: config.PORT });
   // The demo owner is for trying the embedded database; on Postgres the operator hands out tokens.
   if (db.kind === 'embedded') {
-    const token = signToken(secret, { owner: 'demo', scopes: ['memory:read', 'memory:write', 'memory:delete'], ttlSeconds: DEMO_TTL_SECONDS });
+    const token = signToken(secret, {
+      owner: 'demo',
+      scopes: ['memory:read', 'memory:write', 'memory:delete'],
+      ttlSeconds: DEMO_TTL_SECONDS,
+    });
     console.log(welcome(address, token));
   }
 } catch (error) {

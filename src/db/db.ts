@@ -111,8 +111,10 @@ function translate(error: unknown): unknown {
   if (error instanceof ApiError) return error;
   const code = codeOf(error);
   if (code === QUERY_CANCELED) return new ApiError('timeout', undefined, { cause: error, retryAfter: 1 });
-  const poolTimeout = error instanceof Error && /timeout exceeded when trying to connect|Connection terminated/.test(error.message);
-  if (OUT_OF_REACH.test(code) || RETRYABLE.has(code) || poolTimeout) return new ApiError('unavailable', undefined, { cause: error, retryAfter: 1 });
+  const poolTimeout =
+    error instanceof Error && /timeout exceeded when trying to connect|Connection terminated/.test(error.message);
+  if (OUT_OF_REACH.test(code) || RETRYABLE.has(code) || poolTimeout)
+    return new ApiError('unavailable', undefined, { cause: error, retryAfter: 1 });
   return error;
 }
 

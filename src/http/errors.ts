@@ -23,7 +23,8 @@ export function registerErrors(app: FastifyInstance): void {
   });
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     const known = toApiError(error);
-    if (known.status >= 500) request.log.error({ err: known.cause ?? error, event: 'request_failed', code: known.code }, 'request failed');
+    if (known.status >= 500)
+      request.log.error({ err: known.cause ?? error, event: 'request_failed', code: known.code }, 'request failed');
     else request.log.debug({ event: 'request_refused', code: known.code }, 'request refused');
     return send(request, reply, known);
   });
@@ -38,17 +39,27 @@ export function registerErrors(app: FastifyInstance): void {
 function toApiError(error: FastifyError): ApiError {
   if (error instanceof ApiError) return error;
   if (hasZodFastifySchemaValidationErrors(error)) {
-    const place = error.validationContext === 'querystring' ? 'query' : error.validationContext === 'params' ? 'path' : (error.validationContext ?? 'body');
+    const place =
+      error.validationContext === 'querystring'
+        ? 'query'
+        : error.validationContext === 'params'
+          ? 'path'
+          : (error.validationContext ?? 'body');
     const faults = error.validation.map((v): Fault => {
       const field = v.instancePath.split('/').filter(Boolean);
       const where = field.join('.') || 'body';
-      return { loc: [place, ...field], msg: `${where}: ${v.message ?? 'is not valid'}`, type: v.keyword ?? 'value_error' };
+      return {
+        loc: [place, ...field],
+        msg: `${where}: ${v.message ?? 'is not valid'}`,
+        type: v.keyword ?? 'value_error',
+      };
     });
     return new ApiError('validation_error', faults[0]?.msg, { faults });
   }
   const code = FASTIFY_CODES[error.code];
   if (code) return new ApiError(code, undefined, { cause: error });
-  if (error instanceof SyntaxError && error.statusCode === 400) return new ApiError('bad_json', undefined, { cause: error });
+  if (error instanceof SyntaxError && error.statusCode === 400)
+    return new ApiError('bad_json', undefined, { cause: error });
   return new ApiError('internal_error', undefined, { cause: error });
 }
 

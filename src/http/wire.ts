@@ -8,7 +8,9 @@ const time = z.iso.datetime().describe('RFC 3339, UTC');
 export const agentBoundary = z
   .enum(['self', 'other_agent'])
   .nullable()
-  .describe('self: written by the agent that asks. other_agent: by another one of the owner. null: not known. Never restricts a read.');
+  .describe(
+    'self: written by the agent that asks. other_agent: by another one of the owner. null: not known. Never restricts a read.',
+  );
 
 /** The columns of a memory; items of recall add scores to them. */
 export const memoryShape = {
@@ -84,9 +86,15 @@ export function boundaryOf(row: Pick<MemoryRow, 'agent_id'>, asking: Agent): 'se
 
 /** The shape of every error, for the documentation. */
 export const errorSchema = z.object({
-  detail: z.union([z.string(), z.array(z.object({ loc: z.array(z.union([z.string(), z.number()])), msg: z.string(), type: z.string() }))]),
+  detail: z.union([
+    z.string(),
+    z.array(z.object({ loc: z.array(z.union([z.string(), z.number()])), msg: z.string(), type: z.string() })),
+  ]),
   error: z.object({ code: z.string(), message: z.string(), request_id: z.string() }),
   request_id: z.string(),
 });
 
-export const warningsSchema = z.array(z.string()).optional().describe('Fields of the request that are not known and were dropped.');
+export const warningsSchema = z
+  .array(z.string())
+  .optional()
+  .describe('Fields of the request that are not known and were dropped.');

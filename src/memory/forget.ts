@@ -1,10 +1,11 @@
 /** Takes a memory out of every read, from the moment of the reply. */
+
+import { spacesOf } from '../db/boundary.ts';
 import { findById } from '../db/memories.ts';
-import { sql } from '../db/sql.ts';
 import { findSpaces } from '../db/spaces.ts';
+import { sql } from '../db/sql.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
-import { spacesOf } from '../db/boundary.ts';
 import type { Principal } from '../types.ts';
 import { deletePassages, touchSpace } from './store.ts';
 import { besides, indexWords, lockSession, unindexWords } from './words.ts';
@@ -18,7 +19,11 @@ export interface ForgetInput {
 }
 
 /** @throws ApiError not_found, also for a memory that is forgotten already or belongs to somebody else */
-export async function forget(deps: Deps, principal: Principal, input: ForgetInput): Promise<{ id: string; mode: ForgetInput['mode']; at: Date }> {
+export async function forget(
+  deps: Deps,
+  principal: Principal,
+  input: ForgetInput,
+): Promise<{ id: string; mode: ForgetInput['mode']; at: Date }> {
   const spaces = await findSpaces(deps.db, spacesOf(principal));
   const at = deps.now();
   await deps.db.transaction({ spaces }, async (tx) => {

@@ -15,6 +15,7 @@ import {
   lockBySemanticKey,
   type NewMemory,
   type PassageRow,
+  placeOf,
   replaceMemory,
   touchSpace,
   type Written,
@@ -51,9 +52,17 @@ export interface Remembered extends Written {
   readonly memoryType: MemoryType;
 }
 
-export async function remember(deps: Deps, principal: Principal, agent: Agent, input: RememberInput): Promise<Remembered> {
+export async function remember(
+  deps: Deps,
+  principal: Principal,
+  agent: Agent,
+  input: RememberInput,
+): Promise<Remembered> {
   const memory = toMemory(deps, principal, agent, input);
-  const space = await ensureSpace(deps.db, input.team === undefined ? { kind: 'owner', name: principal.owner } : { kind: 'team', name: input.team });
+  const space = await ensureSpace(
+    deps.db,
+    input.team === undefined ? { kind: 'owner', name: principal.owner } : { kind: 'team', name: input.team },
+  );
   const passages = await embedPassages(deps, memory);
   const model = await ensureModel(deps.db, deps.embedder);
   return deps.db.transaction({ spaces: [space] }, async (tx) => {
@@ -70,8 +79,9 @@ export async function remember(deps: Deps, principal: Principal, agent: Agent, i
 
 function toMemory(deps: Deps, principal: Principal, agent: Agent, input: RememberInput): NewMemory {
   const agentId = principal.boundAgent ?? agent.id ?? null;
+  const id = uuidv7();
   return {
-    id: uuidv7({ msecs: deps.now().getTime() }),
+    id,
     owner_id: principal.owner,
     bucket: input.bucket,
     scope: input.scope,
@@ -88,6 +98,7 @@ function toMemory(deps: Deps, principal: Principal, agent: Agent, input: Remembe
     agent_instance: agent.instance ?? null,
     session_id: input.sessionId,
     position: input.position,
+    place: placeOf({ id, position: input.position, occurred_at: input.occurredAt, created_at: deps.now() }),
     metadata: input.metadata,
     provenance: input.provenance,
     occurred_at: input.occurredAt,
@@ -111,7 +122,8 @@ async function write(tx: Tx, space: number, memory: NewMemory): Promise<Placed> 
   const held = await lockBySemanticKey(tx, space, memory);
   if (!held) return write(tx, space, memory);
   const beside = await besides(tx, space, held.seq);
-  return { written: await replaceMemory(tx, space, held.seq, memory), created: false, beside };
+  const place = placeOf({ ...memory, id: held.id, created_at: held.created_at });
+  return { written: await replaceMemory(tx, space, held.seq, { ...memory, place }), created: false, beside };
 }
 
 /**

@@ -23,7 +23,8 @@ export const memoryRoutes =
         operationId: 'remember',
         tags: ['memory'],
         summary: 'Store a memory',
-        description: 'Found by every read from the moment of the reply. 201: stored. 200: a new version under its semantic key, or the same text was there.',
+        description:
+          'Found by every read from the moment of the reply. 201: stored. 200: a new version under its semantic key, or the same text was there.',
         body: rememberBody,
         response: { 200: rememberReply, 201: rememberReply },
       },
@@ -50,7 +51,8 @@ export const memoryRoutes =
         operationId: 'getMemory',
         tags: ['memory'],
         summary: 'Read one memory',
-        description: 'Whole content. 404 when there is none that this token may see: forgotten, expired and foreign ids are the same.',
+        description:
+          'Whole content. 404 when there is none that this token may see: forgotten, expired and foreign ids are the same.',
         params: idParams,
         response: { 200: memorySchema },
       },
@@ -58,7 +60,9 @@ export const memoryRoutes =
         const principal = principalOf(request);
         const spaces = await findSpaces(deps.db, spacesOf(principal));
         const id = uuidOf(request.params.id);
-        const row = await deps.db.transaction({ spaces, readOnly: true }, (tx) => findById(tx, spaces, id, principal, deps.now()));
+        const row = await deps.db.transaction({ spaces, readOnly: true }, (tx) =>
+          findById(tx, spaces, id, principal, deps.now()),
+        );
         if (!row) throw new ApiError('not_found');
         return toWire(row, agentOf(request));
       },
@@ -78,7 +82,12 @@ export const memoryRoutes =
       handler: async (request) => {
         const { mode, bucket, scope } = request.body;
         const any = (value: string | undefined) => (value === '%' ? undefined : value);
-        const done = await forget(deps, principalOf(request), { id: uuidOf(request.params.id), mode, bucket: any(bucket), scope: any(scope) });
+        const done = await forget(deps, principalOf(request), {
+          id: uuidOf(request.params.id),
+          mode,
+          bucket: any(bucket),
+          scope: any(scope),
+        });
         return {
           id: done.id,
           memory_id: done.id,
@@ -105,7 +114,8 @@ function toInput(request: FastifyRequest, body: z.infer<typeof rememberBody>): R
   if (body.bucket === '%') throw invalid('body', 'bucket', '% stands for all buckets and cannot be written to');
   if (body.team_id !== undefined) assertTeam(principal, body.team_id);
   assertInside(principal, body);
-  if (principal.scopes && body.scope === undefined) throw new ApiError('boundary_denied', 'the token may only write with one of its scopes: name it in scope');
+  if (principal.scopes && body.scope === undefined)
+    throw new ApiError('boundary_denied', 'the token may only write with one of its scopes: name it in scope');
   const path = normalisePath(body.path ?? body.logic_path ?? '');
   const { device_id, device_label } = body;
   return {
@@ -124,7 +134,11 @@ function toInput(request: FastifyRequest, body: z.infer<typeof rememberBody>): R
     sessionId: body.session_id ?? null,
     position: body.position ?? null,
     metadata: body.metadata ?? {},
-    provenance: { ...body.provenance, ...(device_id !== undefined && { device_id }), ...(device_label !== undefined && { device_label }) },
+    provenance: {
+      ...body.provenance,
+      ...(device_id !== undefined && { device_id }),
+      ...(device_label !== undefined && { device_label }),
+    },
     occurredAt: toDate(body.occurred_at) ?? null,
     expiresAt: toDate(body.expires_at) ?? null,
   };

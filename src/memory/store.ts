@@ -1,6 +1,6 @@
 /** The statements of a memory's life. Every one names its space. */
 import type { Tx } from '../db/db.ts';
-import { type MemoryRow } from '../db/memories.ts';
+import type { MemoryRow } from '../db/memories.ts';
 import { join, type Sql, sql, vector } from '../db/sql.ts';
 import type { Embedding, Span } from '../embed/embedder.ts';
 import type { MemoryType } from '../types.ts';
@@ -24,6 +24,8 @@ export interface NewMemory {
   readonly agent_instance: string | null;
   readonly session_id: string | null;
   readonly position: number | null;
+  /** Order inside the session, see placeOf. */
+  readonly place: string;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly provenance: Readonly<Record<string, unknown>>;
   readonly occurred_at: Date | null;
@@ -31,6 +33,18 @@ export interface NewMemory {
   readonly analyser: string;
   readonly now: Date;
 }
+
+/**
+ * Where a memory stands in its session: by position where given, then by when it happened, then by arrival (ids are made in order). One text
+ * column and not a row of three: under row-level security the planner reads an index by one comparison, not by that of a row.
+ */
+export function placeOf(m: Pick<NewMemory, 'id' | 'position' | 'occurred_at'> & { readonly created_at: Date }): string {
+  const happened = (m.occurred_at ?? m.created_at).getTime() + FIRST_INSTANT;
+  return `${String(m.position ?? 0).padStart(10, '0')}${String(happened).padStart(17, '0')}${m.id}`;
+}
+
+/** Milliseconds that make every time of a Date positive (ECMA-262, 21.4.1.1). */
+const FIRST_INSTANT = 8.64e15;
 
 export type Written = Pick<MemoryRow, 'seq' | 'id' | 'version' | 'created_at' | 'updated_at'>;
 
@@ -40,10 +54,11 @@ const RETURNED: Sql = sql`seq, id, version, created_at, updated_at`;
 export async function insertMemory(tx: Tx, space: number, m: NewMemory): Promise<Written | undefined> {
   const [row] = await tx.query<Written>(sql`
     insert into memories (space_id, id, owner_id, bucket, scope, path, memory_type, content, content_hash, semantic_key, importance, confidence,
-      source, author, agent_id, agent_instance, session_id, position, metadata, provenance, occurred_at, created_at, updated_at, expires_at, analyser)
+      source, author, agent_id, agent_instance, session_id, position, place, metadata, provenance, occurred_at, created_at, updated_at, expires_at,
+      analyser)
     values (${space}, ${m.id}, ${m.owner_id}, ${m.bucket}, ${m.scope}, ${m.path}, ${m.memory_type}, ${m.content}, ${m.content_hash},
       ${m.semantic_key}, ${m.importance}, ${m.confidence}, ${m.source}, ${m.author}, ${m.agent_id}, ${m.agent_instance}, ${m.session_id},
-      ${m.position}, ${JSON.stringify(m.metadata)}::jsonb, ${JSON.stringify(m.provenance)}::jsonb, ${m.occurred_at}, ${m.now}, ${m.now},
+      ${m.position}, ${m.place}, ${JSON.stringify(m.metadata)}::jsonb, ${JSON.stringify(m.provenance)}::jsonb, ${m.occurred_at}, ${m.now}, ${m.now},
       ${m.expires_at}, ${m.analyser})
     on conflict (space_id, bucket, scope, semantic_key) where semantic_key is not null and status <> 'deleted' do nothing
     returning ${RETURNED}`);
@@ -55,7 +70,7 @@ export async function replaceMemory(tx: Tx, space: number, seq: string, m: NewMe
   const [row] = await tx.query<Written>(sql`
     update memories set path = ${m.path}, memory_type = ${m.memory_type}, content = ${m.content}, content_hash = ${m.content_hash},
       importance = ${m.importance}, confidence = ${m.confidence}, source = ${m.source}, author = ${m.author}, agent_id = ${m.agent_id},
-      agent_instance = ${m.agent_instance}, session_id = ${m.session_id}, position = ${m.position},
+      agent_instance = ${m.agent_instance}, session_id = ${m.session_id}, position = ${m.position}, place = ${m.place},
       metadata = ${JSON.stringify(m.metadata)}::jsonb, provenance = ${JSON.stringify(m.provenance)}::jsonb, occurred_at = ${m.occurred_at},
       updated_at = ${m.now}, expires_at = ${m.expires_at}, analyser = ${m.analyser}, status = 'active', version = version + 1
     where space_id = ${space} and seq = ${seq} returning ${RETURNED}`);
@@ -65,7 +80,11 @@ export async function replaceMemory(tx: Tx, space: number, seq: string, m: NewMe
 export type Held = Written & Pick<MemoryRow, 'session_id' | 'owner_id'>;
 
 /** The memory that holds a semantic key, locked until commit. An expired one still holds it: writing revives it. */
-export async function lockBySemanticKey(tx: Tx, space: number, m: Pick<NewMemory, 'bucket' | 'scope' | 'semantic_key'>): Promise<Held | undefined> {
+export async function lockBySemanticKey(
+  tx: Tx,
+  space: number,
+  m: Pick<NewMemory, 'bucket' | 'scope' | 'semantic_key'>,
+): Promise<Held | undefined> {
   const [row] = await tx.query<Held>(sql`
     select ${RETURNED}, session_id, owner_id from memories
     where space_id = ${space} and bucket = ${m.bucket} and scope is not distinct from ${m.scope} and semantic_key = ${m.semantic_key}

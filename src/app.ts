@@ -12,8 +12,37 @@ import { healthRoutes } from './http/health.ts';
 import { registerInput } from './http/input.ts';
 import { registerObserve } from './http/observe.ts';
 import { CANONICAL_MOUNT, CLIENT_MOUNTS, openapiRoutes, registerOpenapi } from './http/openapi.ts';
+import { makeBacklog } from './knowledge/backlog.ts';
+import { contentSpaces } from './knowledge/bases.ts';
+import type { Engine } from './knowledge/engine.ts';
+import { knowledgeRoutes } from './knowledge/routes.ts';
+import { wordsOf } from './memory/lexical.ts';
+import { passagesOf } from './memory/remember.ts';
 import { memoryRoutes } from './memory/routes.ts';
+import { placeOf, touchSpace, writePassages } from './memory/store.ts';
+import { unindexWords } from './memory/words.ts';
+import { renderReference } from './recall/render.ts';
+import { scoreOf, statusOf } from './recall/results.ts';
 import { recallRoutes } from './recall/routes.ts';
+import { foldContent, neutralise } from './recall/sanitize.ts';
+import { search } from './recall/search.ts';
+import { snippetOf } from './recall/snippet.ts';
+
+/** What knowledge stands on: sections of documents are written, found and shown as memories are. */
+const ENGINE: Engine = {
+  passagesOf,
+  placeOf,
+  writePassages,
+  touchSpace,
+  wordsOf,
+  unindexWords,
+  search,
+  scoreOf,
+  statusOf,
+  snippetOf,
+  renderReference,
+  renderContent: (content) => neutralise(foldContent(content)),
+};
 
 /** A content of 512 KiB may be six times as long when every byte is escaped in JSON; anything beyond is refused unread. */
 const BODY_LIMIT = 4 * 1024 * 1024;
@@ -46,12 +75,16 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
 
   openapiRoutes(app);
   await app.register(healthRoutes(deps));
+  const backlog = makeBacklog(deps, ENGINE);
+  app.addHook('onListen', async () => backlog.start());
+  app.addHook('onClose', () => backlog.stop());
   for (const prefix of [CANONICAL_MOUNT, ...CLIENT_MOUNTS]) {
     await app.register(
       async (mount) => {
         registerInput(mount, prefix === CANONICAL_MOUNT ? 'refuse' : 'drop');
-        await mount.register(recallRoutes(deps));
+        await mount.register(recallRoutes(deps, (principal, team) => contentSpaces(deps, principal, team)));
         await mount.register(memoryRoutes(deps));
+        await mount.register(knowledgeRoutes(deps, ENGINE, backlog));
         await mount.register(healthRoutes(deps));
       },
       { prefix },

@@ -39,6 +39,10 @@ export const recallContext = tool({
     memory_type: memory_type.default('auto').describe('auto and %: all.'),
     path_filter,
     prefer_working: z.boolean().default(true).describe('Lift active working state.'),
+    include_knowledge: z
+      .boolean()
+      .default(false)
+      .describe('Mix in passages of documents. Needs knowledge:read as well.'),
     output_json: z.boolean().default(false).describe('Answer the structured pack as JSON.'),
     ...agentShape,
   }),

@@ -36,6 +36,7 @@ export async function registerOpenapi(app: FastifyInstance): Promise<void> {
       tags: [
         { name: 'recall', description: 'Finding memories.' },
         { name: 'memory', description: 'The life of a memory.' },
+        { name: 'knowledge', description: 'Documents, and the search in them.' },
         { name: 'operation', description: 'For the operator.' },
       ],
       components: {

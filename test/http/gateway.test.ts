@@ -122,6 +122,27 @@ t.test('the MCP gateway, by the client of the official SDK', async (t) => {
     },
   );
 
+  await t.test('documents are searched with what to cite, and mixed into a pack', async (t) => {
+    const token = service.token({ owner: 'frank', scopes: ['memory:read', 'knowledge:read', 'knowledge:write'] });
+    const base = await service.call('POST', '/knowledge-bases', { token, body: { name: 'Handbooks' } });
+    const text = '# Rollback\n\nPress the red lever.';
+    await service.call('POST', `/knowledge-bases/${base.body.id}/items`, { token, body: { text, title: 'Handbook' } });
+    const frank = await as(token);
+    t.match(
+      (await callOn(frank, 'search_knowledge', { query: 'red lever' })).text,
+      /^Reference: \S+ \| Type: knowledge \| Location: Handbook\/Rollback\nSource: document \S+, characters 0-32\n/,
+    );
+    t.match(
+      (await callOn(frank, 'recall_context', { query: 'red lever', include_knowledge: true })).text,
+      /Type: knowledge/,
+    );
+    t.equal((await callOn(frank, 'recall_context', { query: 'red lever' })).text, EMPTY);
+    t.match(await call('search_knowledge', { query: 'red lever' }), {
+      failed: true,
+      text: /^Error insufficient_scope: .*knowledge:read/,
+    });
+  });
+
   await t.test('each caller is who their token says, and attributed by their headers', async (t) => {
     const bob = await as(service.token({ owner: 'bob' }), { 'x-memory-os-agent-id': 'Bob Harness' });
     await callOn(bob, 'remember', { content: 'The wombat code is 4711.', path: 'codes' });

@@ -43,7 +43,7 @@ const { values: args } = parseArgs({
 });
 if (!args.data) throw new Error('--data DIR is missing: the folder that holds the evaluation sets');
 const sets = args.set ?? ['locomo'];
-const budgets = args.budgets.split(',').map(Number);
+const budgets = args.budgets.split(',').filter(Boolean).map(Number);
 const out = path.resolve(args.out);
 
 /** More results than any measure looks at. */

@@ -4,6 +4,7 @@ import { buildApp } from '../app.ts';
 import { migrate } from '../db/migrate.ts';
 import type { Deps } from '../deps.ts';
 import { makeCountTokens } from '../recall/tokens.ts';
+import { timeRanges } from '../text/dates.ts';
 import { configOrExit, fail, jwtSecret, makeLog, openDb, openEmbedder } from './start.ts';
 import { signToken } from './tokens.ts';
 import { welcome } from './welcome.ts';
@@ -22,6 +23,7 @@ try {
     if (ran.length > 0) log.info({ event: 'migrated', migrations: ran }, 'migrated');
   }
   const deps: Deps = { config, db, embedder, countTokens: makeCountTokens(), now: () => new Date(), log };
+  await warm(deps);
   const app = await buildApp(deps, secret);
   app.addHook('onClose', async () => {
     await Promise.allSettled([embedder.close(), db.close()]);
@@ -42,4 +44,11 @@ try {
   }
 } catch (error) {
   fail(error);
+}
+
+/** The first request must not pay for what loads on first use: the tokenizer, the date parser, the model's first run. */
+async function warm({ countTokens, embedder: model }: Deps): Promise<void> {
+  countTokens('warm', 'o200k_base');
+  timeRanges('what happened last week', Date.now());
+  await model.embed(['warm'], 'query');
 }

@@ -25,7 +25,7 @@ export async function openEmbedded(folder?: string): Promise<Db> {
   }
 }
 
-export class FolderInUse extends Error {
+class FolderInUse extends Error {
   override readonly name = 'FolderInUse';
 }
 

@@ -3,7 +3,7 @@
  * (memories) and stand inside every arm, list and id route, before its limit. The space itself is always written beside them.
  */
 import type { Boundary, MemoryStatus, MemoryType } from '../types.ts';
-import { EMPTY, join, type Sql, sql } from './sql.ts';
+import { join, type Sql, sql } from './sql.ts';
 
 export interface Filters {
   readonly bucket?: string | undefined;
@@ -67,5 +67,3 @@ function pathMatches(path: string): Sql {
   const pattern = path.replace(/[\\_]/g, '\\$&');
   return sql`m.path like ${pattern}`;
 }
-
-export const and = (extra: Sql | undefined): Sql => (extra ? sql` and ${extra}` : EMPTY);

@@ -6,8 +6,8 @@ import { isBlank, utf8Length } from '../text/unicode.ts';
 import { MEMORY_TYPES } from '../types.ts';
 import { hashInstance } from './auth.ts';
 
-export const MAX_QUERY_LENGTH = 4_000;
-export const MAX_CONTENT_BYTES = 524_288;
+const MAX_QUERY_LENGTH = 4_000;
+const MAX_CONTENT_BYTES = 524_288;
 const MAX_NAME = 256;
 const MAX_PATH = 1_024;
 

@@ -59,10 +59,10 @@ export const healthRoutes =
   };
 
 /** `check` returns what is wrong, or nothing. An error's own text stays inside. */
-async function probe(check: () => Promise<string | undefined | void>, failure: string): Promise<z.infer<typeof part>> {
+async function probe(check: () => Promise<unknown>, failure: string): Promise<z.infer<typeof part>> {
   try {
     const detail = await check();
-    return detail ? { state: 'failed', detail } : { state: 'ok' };
+    return typeof detail === 'string' ? { state: 'failed', detail } : { state: 'ok' };
   } catch {
     return { state: 'failed', detail: failure };
   }

@@ -79,7 +79,7 @@ export function toWire(row: MemoryRow, asking: Agent): WireMemory {
   };
 }
 
-export function boundaryOf(row: Pick<MemoryRow, 'agent_id'>, asking: Agent): 'self' | 'other_agent' | null {
+function boundaryOf(row: Pick<MemoryRow, 'agent_id'>, asking: Agent): 'self' | 'other_agent' | null {
   if (row.agent_id === null || asking.id === undefined) return null;
   return row.agent_id.toLowerCase() === asking.id.toLowerCase() ? 'self' : 'other_agent';
 }

@@ -1,7 +1,7 @@
 /** The statements of knowledge. Sections are rows of memories: their words and vectors are written by the engine. */
 import type { Tx } from '../db/db.ts';
 import { loadBySeq, type MemoryRow } from '../db/memories.ts';
-import { EMPTY, type Sql, sql } from '../db/sql.ts';
+import { type Sql, sql } from '../db/sql.ts';
 import type { Boundary } from '../types.ts';
 import type { Prepared } from './prepare.ts';
 
@@ -38,10 +38,13 @@ export interface DocumentRow {
   readonly version: number;
 }
 
+/** A part of a statement that is left out. */
+const NOTHING = sql``;
+
 /** Inside the token's buckets and scopes, on the alias k. */
 function inside({ buckets, scopes }: Boundary): Sql {
-  return sql`true${buckets ? sql` and k.bucket = any (${buckets}::text[])` : EMPTY}${
-    scopes ? sql` and k.scope = any (${scopes}::text[])` : EMPTY
+  return sql`true${buckets ? sql` and k.bucket = any (${buckets}::text[])` : NOTHING}${
+    scopes ? sql` and k.scope = any (${scopes}::text[])` : NOTHING
   }`;
 }
 
@@ -65,10 +68,10 @@ export async function findBases(
     select k.space_id, k.id, k.content_space, k.owner_id, case s.kind when 'team' then s.name end as team_id, k.name, k.description, k.bucket,
       k.scope, k.created_at
     from knowledge_bases k join spaces s on s.id = k.space_id
-    where k.space_id = any (${spaces}::int[]) and ${inside(boundary)}${id === undefined ? EMPTY : sql` and k.id = ${id}`}${
-      before === undefined ? EMPTY : sql` and k.id < ${before}`
+    where k.space_id = any (${spaces}::int[]) and ${inside(boundary)}${id === undefined ? NOTHING : sql` and k.id = ${id}`}${
+      before === undefined ? NOTHING : sql` and k.id < ${before}`
     }
-    order by k.id desc${limit === undefined ? EMPTY : sql` limit ${limit}`}`);
+    order by k.id desc${limit === undefined ? NOTHING : sql` limit ${limit}`}`);
 }
 
 /** A base that is being deleted is gone for whoever waited for it. */
@@ -108,10 +111,10 @@ export async function findDocuments(
 ): Promise<DocumentRow[]> {
   return tx.query<DocumentRow>(sql`
     select ${DOCUMENT} from documents d
-    where d.space_id = any (${spaces}::int[])${by.id === undefined ? EMPTY : sql` and d.id = ${by.id}`}${
-      by.source === undefined ? EMPTY : sql` and d.source = ${by.source}`
-    }${by.before === undefined ? EMPTY : sql` and d.id < ${by.before}`}
-    order by d.id desc${by.limit === undefined ? EMPTY : sql` limit ${by.limit}`}${lock ? sql` for update` : EMPTY}`);
+    where d.space_id = any (${spaces}::int[])${by.id === undefined ? NOTHING : sql` and d.id = ${by.id}`}${
+      by.source === undefined ? NOTHING : sql` and d.source = ${by.source}`
+    }${by.before === undefined ? NOTHING : sql` and d.id < ${by.before}`}
+    order by d.id desc${by.limit === undefined ? NOTHING : sql` limit ${by.limit}`}${lock ? sql` for update` : NOTHING}`);
 }
 
 /** False when another writer has just taken the source. */
@@ -157,8 +160,8 @@ export async function findSections(
 ): Promise<MemoryRow[]> {
   const rows = await tx.query<{ seq: string }>(sql`
     select m.seq from memories m where m.space_id = ${space} and m.status <> 'deleted'${
-      document === undefined ? EMPTY : sql` and m.session_id = ${document}`
-    }${after === undefined ? EMPTY : sql` and m.seq > ${after}::bigint`}
+      document === undefined ? NOTHING : sql` and m.session_id = ${document}`
+    }${after === undefined ? NOTHING : sql` and m.seq > ${after}::bigint`}
     order by m.seq limit ${limit}`);
   const seqs = rows.map((row) => row.seq);
   const found = await loadBySeq(tx, [space], seqs);

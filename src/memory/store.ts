@@ -124,7 +124,7 @@ export async function writePassages(
     const rows = passages.slice(from, from + PASSAGES_A_STATEMENT).map((p, i) => {
       const { vector: v, tokens } = p.embedding;
       return sql`(${space}::int, ${model}::smallint, ${seq}::bigint, ${from + i}::int, ${p.start}::int, ${p.end}::int, ${logLength}::real,
-        ${vector(v)}::vector::halfvec, ${tokens ? Buffer.from(tokens.bits) : null}::bytea)`;
+        ${vector(v)}::halfvec, ${tokens ? Buffer.from(tokens.bits) : null}::bytea)`;
     });
     await tx.query(sql`
       insert into passages (space_id, model, seq, ordinal, start_at, end_at, log_length, embedding, token_bits) values ${join(rows, ', ')}`);

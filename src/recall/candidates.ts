@@ -88,7 +88,7 @@ export async function findCandidates(tx: Tx, request: ArmsRequest): Promise<Foun
     dense as materialized (${
       query
         ? sql`select z.space_id, z.seq from (
-            select space_id, seq, min((embedding <=> ${query}::vector::halfvec) - ${LENGTH_PRIOR}::float8 * log_length) as d
+            select space_id, seq, min((embedding <=> ${query}::halfvec) - ${LENGTH_PRIOR}::float8 * log_length) as d
             from passages where space_id = any (${spaces}::int[]) and model = ${model} group by 1, 2 order by d, seq desc offset 0) z,
           lateral (select from memories m where m.space_id = z.space_id and m.seq = z.seq and ${predicate} offset 0) ok
           limit ${ARM_LIMIT}`
@@ -114,7 +114,7 @@ export async function findCandidates(tx: Tx, request: ArmsRequest): Promise<Foun
         from found f join memories m on m.space_id = f.space_id and m.seq = f.seq
           left join lateral (${
             query
-              ? sql`select ordinal, log_length, 1 - (embedding <=> ${query}::vector::halfvec) as cosine from passages p
+              ? sql`select ordinal, log_length, 1 - (embedding <=> ${query}::halfvec) as cosine from passages p
                   where p.space_id = f.space_id and p.model = ${model} and p.seq = f.seq order by cosine desc, ordinal limit 1`
               : sql`select null::int as ordinal, null::float8 as log_length, null::float8 as cosine`
           }) v on true) c) as candidates`);

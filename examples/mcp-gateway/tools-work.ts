@@ -67,6 +67,30 @@ export const todos = tool({
   },
 });
 
+interface Transaction {
+  readonly id: string;
+  readonly transaction_type: string;
+  readonly transaction_date: string;
+  readonly item: string;
+  readonly amount: string;
+  readonly currency: string;
+  readonly category: string | null;
+  readonly merchant: string | null;
+  readonly note: string | null;
+}
+
+const entry = (t: Transaction): string =>
+  line({
+    Reference: t.id,
+    Type: t.transaction_type,
+    Date: t.transaction_date,
+    Item: t.item,
+    Amount: `${t.amount} ${t.currency}`,
+    Category: t.category,
+    Merchant: t.merchant,
+    Note: t.note,
+  });
+
 export const ledger = tool({
   name: 'ledger',
   title: 'Ledger',
@@ -114,8 +138,8 @@ export const ledger = tool({
       };
       const stored = JSON.parse(
         await service({ method: 'POST', path: '/ledger/expenses', body, accept: 'application/json' }),
-      ) as { id: string };
-      return line({ Reference: stored.id, Item: item, Amount: amount, Currency: currency });
+      ) as Transaction;
+      return entry(stored);
     }
     if (input.action === 'monthly_summary') {
       const { month, year } = input;
@@ -141,6 +165,8 @@ export const ledger = tool({
       bucket,
       scope,
     };
-    return service({ method: 'GET', path: '/me/ledger/transactions', query, accept: 'application/json' });
+    const list = await service({ method: 'GET', path: '/me/ledger/transactions', query, accept: 'application/json' });
+    const { transactions, total } = JSON.parse(list) as { transactions: Transaction[]; total: number };
+    return [`Transactions: ${transactions.length} of ${total}`, ...transactions.map(entry)].join('\n');
   },
 });

@@ -3,12 +3,20 @@ import helmet from '@fastify/helmet';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import { v7 as uuidv7 } from 'uuid';
-import { registerJwt } from './access/jwt.ts';
+import { agentDiscovery, agentRoutes } from './access/agent-routes.ts';
+import { makeAuthenticate } from './access/authenticate.ts';
+import { registerJwt, tokenIdOf } from './access/jwt.ts';
+import { makeLastUse } from './access/last-use.ts';
+import { accessRoutes } from './access/routes.ts';
+import { teamRoutes } from './access/team-routes.ts';
+import { registerDenials } from './audit/denied.ts';
+import { auditRoutes } from './audit/routes.ts';
 import type { Deps } from './deps.ts';
 import { registerAuth } from './http/auth.ts';
 import { registerErrors, renderError } from './http/errors.ts';
 import { healthRoutes } from './http/health.ts';
 import { registerInput } from './http/input.ts';
+import { addressLimit, hourlyLimit, registerLimits, tokenLimit } from './http/limits.ts';
 import { registerObserve } from './http/observe.ts';
 import { CANONICAL_MOUNT, CLIENT_MOUNTS, openapiRoutes, registerOpenapi } from './http/openapi.ts';
 import { makeBacklog } from './knowledge/backlog.ts';
@@ -21,7 +29,7 @@ import { memoryRoutes } from './memory/routes.ts';
 import { placeOf, touchSpace, writePassages } from './memory/store.ts';
 import { unindexWords } from './memory/words.ts';
 import { renderReference } from './recall/render.ts';
-import { scoreOf, statusOf } from './recall/results.ts';
+import { statusOf } from './recall/results.ts';
 import { recallRoutes } from './recall/routes.ts';
 import { foldContent, neutralise } from './recall/sanitize.ts';
 import { search } from './recall/search.ts';
@@ -36,7 +44,6 @@ const ENGINE: Engine = {
   wordsOf,
   unindexWords,
   search,
-  scoreOf,
   statusOf,
   snippetOf,
   renderReference,
@@ -60,6 +67,7 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
     connectionTimeout: 2 * REQUEST_TIMEOUT_MS,
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 256 },
     return503OnClosing: true,
+    ...(deps.config.TRUST_PROXY !== undefined && { trustProxy: deps.config.TRUST_PROXY }),
     frameworkErrors: (error, request, reply) => void renderError(error, request, reply),
   });
   app.setValidatorCompiler(validatorCompiler);
@@ -70,13 +78,15 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
   registerErrors(app);
   await app.register(helmet, { global: true, contentSecurityPolicy: false });
   await registerOpenapi(app);
-  registerAuth(app, await registerJwt(app, secret));
+  await registerAccess(app, deps, secret);
 
   openapiRoutes(app);
   await app.register(healthRoutes(deps));
   const backlog = makeBacklog(deps, ENGINE);
   app.addHook('onListen', async () => backlog.start());
   app.addHook('onClose', () => backlog.stop());
+  await app.register(agentDiscovery());
+  const registrations = hourlyLimit(app, 'registration', deps.config.AGENT_REGISTRATIONS_PER_HOUR);
   for (const prefix of [CANONICAL_MOUNT, ...CLIENT_MOUNTS]) {
     await app.register(
       async (mount) => {
@@ -84,12 +94,31 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
         await mount.register(recallRoutes(deps, (principal, team) => contentSpaces(deps, principal, team)));
         await mount.register(memoryRoutes(deps));
         await mount.register(knowledgeRoutes(deps, ENGINE, backlog));
+        await mount.register(accessRoutes(deps));
+        await mount.register(teamRoutes(deps));
+        await mount.register(agentRoutes(deps, registrations));
+        await mount.register(auditRoutes(deps));
         await mount.register(healthRoutes(deps));
       },
       { prefix },
     );
   }
   return app;
+}
+
+/** The limits before and after the token is looked at, the token itself, and what is noted of it. */
+async function registerAccess(app: FastifyInstance, deps: Deps, secret: string): Promise<void> {
+  const { config, log } = deps;
+  const lastUse = makeLastUse(deps);
+  app.addHook('preClose', () => lastUse.settle());
+  await registerLimits(app);
+  app.addHook('onRequest', addressLimit(app, config.RATE_LIMIT_PER_ADDRESS));
+  registerAuth(app, {
+    authenticate: makeAuthenticate(deps, await registerJwt(app, config, secret, log), lastUse),
+    idOf: tokenIdOf,
+  });
+  app.addHook('onRequest', tokenLimit(app, config.RATE_LIMIT_PER_TOKEN));
+  registerDenials(app, deps);
 }
 
 /** Clients send Content-Type: application/json with an empty body; that is no fault of JSON. */

@@ -15,7 +15,7 @@ export interface Migration {
   readonly text: string;
 }
 
-async function readMigrations(folder = FOLDER): Promise<Migration[]> {
+export async function readMigrations(folder = FOLDER): Promise<Migration[]> {
   const names = (await readdir(folder)).filter((name) => /^\d{4}_\w+\.sql$/.test(name)).sort();
   return Promise.all(names.map(async (name) => ({ name, text: await readFile(`${folder}/${name}`, 'utf8') })));
 }

@@ -6,7 +6,7 @@ import { ensureModel } from '../db/spaces.ts';
 import type { Deps } from '../deps.ts';
 import { ownTerms } from '../text/indexed.ts';
 import type { Engine } from './engine.ts';
-import * as store from './store.ts';
+import * as stored from './store-sections.ts';
 
 export interface Backlog {
   /** Looks for work now, and again as often as claims end: a replica may have died over its own. */
@@ -35,7 +35,7 @@ export function makeBacklog(deps: Deps, engine: Engine): Backlog {
 
   function claim() {
     const now = deps.now();
-    return deps.db.admin((tx) => store.claimUnembedded(tx, now, new Date(now.getTime() + CLAIM_MS)));
+    return deps.db.admin((tx) => stored.claimUnembedded(tx, now, new Date(now.getTime() + CLAIM_MS)));
   }
 
   function wake(): void {
@@ -66,14 +66,14 @@ async function embedSome(deps: Deps, engine: Engine, document: { space_id: numbe
   const { space_id: space, id } = document;
   const model = await ensureModel(deps.db, deps.embedder);
   const sections = await deps.db.transaction({ spaces: [space], readOnly: true }, (tx) =>
-    store.findUnembedded(tx, space, id, model, AT_ONCE),
+    stored.findUnembedded(tx, space, id, model, AT_ONCE),
   );
-  const made: { section: store.Unembedded; passages: Awaited<ReturnType<Engine['passagesOf']>> }[] = [];
+  const made: { section: stored.Unembedded; passages: Awaited<ReturnType<Engine['passagesOf']>> }[] = [];
   for (const section of sections) made.push({ section, passages: await engine.passagesOf(deps.embedder, section) });
   const done = made.every(({ passages }) => passages.length === 0);
   await deps.db.transaction({ spaces: [space] }, async (tx) => {
-    if (done) return store.markEmbedded(tx, space, id);
-    const there = await store.holdSections(
+    if (done) return stored.markEmbedded(tx, space, id);
+    const there = await stored.holdSections(
       tx,
       space,
       sections.map(({ seq }) => seq),

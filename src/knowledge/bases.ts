@@ -1,12 +1,14 @@
 /** Knowledge bases: made, listed, read and deleted. What a token may see of them follows from its spaces and boundaries, as with memories. */
 import { v7 as uuidv7 } from 'uuid';
-import { spacesOf } from '../db/boundary.ts';
+import { audit } from '../db/audit.ts';
+import { spacesOf, spaceToWrite } from '../db/boundary.ts';
 import { ensureSpace, findSpaces } from '../db/spaces.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import type { Principal } from '../types.ts';
 import type { Engine } from './engine.ts';
 import * as store from './store.ts';
+import * as stored from './store-sections.ts';
 
 export interface NewBase {
   readonly team: string | undefined;
@@ -19,14 +21,14 @@ export interface NewBase {
 export async function createBase(deps: Deps, principal: Principal, base: NewBase): Promise<store.Base> {
   const id = uuidv7();
   const { team } = base;
-  const space_id = await ensureSpace(
-    deps.db,
-    team === undefined ? { kind: 'owner', name: principal.owner } : { kind: 'team', name: team },
-  );
+  const space_id = await ensureSpace(deps.db, spaceToWrite(principal, team));
   const content_space = await ensureSpace(deps.db, { kind: 'knowledge', name: id });
   const made = { ...base, id, space_id, content_space, team_id: team ?? null, owner_id: principal.owner };
   const row = { ...made, created_at: deps.now() };
-  await deps.db.transaction({ spaces: [space_id] }, (tx) => store.insertBase(tx, row));
+  await deps.db.transaction({ spaces: [space_id], owner: principal.owner }, async (tx) => {
+    await store.insertBase(tx, row);
+    await audit(tx, principal, { action: 'knowledge_base.create', target: id, at: row.created_at });
+  });
   return row;
 }
 
@@ -64,12 +66,16 @@ export async function deleteBase(
   id: string,
 ): Promise<{ documents: number; sections: number }> {
   const { space_id, content_space } = await readBase(deps, principal, id);
-  const deleted = await deps.db.transaction({ spaces: [space_id, content_space] }, async (tx) => {
-    // first the row that writers of documents hold: what they were writing is there by then
-    if (!(await store.deleteBaseRow(tx, space_id, id)))
-      throw new ApiError('not_found', 'no such knowledge base is visible to this token');
-    return store.deleteContent(tx, content_space);
-  });
+  const deleted = await deps.db.transaction(
+    { spaces: [space_id, content_space], owner: principal.owner },
+    async (tx) => {
+      // first the row that writers of documents hold: what they were writing is there by then
+      if (!(await store.deleteBaseRow(tx, space_id, id)))
+        throw new ApiError('not_found', 'no such knowledge base is visible to this token');
+      await audit(tx, principal, { action: 'knowledge_base.delete', target: id, at: deps.now() });
+      return store.deleteContent(tx, content_space);
+    },
+  );
   await deps.db.admin((tx) => store.deleteSpace(tx, content_space));
   return deleted;
 }
@@ -81,9 +87,9 @@ export async function deleteSections(
   space: number,
   document: string,
 ): Promise<{ sections: number; totals: { memories: number; terms: number } }> {
-  const seqs = await store.sectionsOf(tx, space, document);
+  const seqs = await stored.sectionsOf(tx, space, document);
   if (seqs.length === 0) return { sections: 0, totals: { memories: 0, terms: 0 } };
   const totals = await engine.unindexWords(tx, space, seqs);
-  await store.deleteSections(tx, space, seqs);
+  await stored.deleteSections(tx, space, seqs);
   return { sections: seqs.length, totals };
 }

@@ -1,4 +1,5 @@
 /** Documents and their sections: listed, read and deleted. */
+import { audit } from '../db/audit.ts';
 import { findById, type MemoryRow } from '../db/memories.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
@@ -6,6 +7,7 @@ import type { Principal } from '../types.ts';
 import { deleteSections, listBases } from './bases.ts';
 import type { Engine } from './engine.ts';
 import * as store from './store.ts';
+import * as stored from './store-sections.ts';
 
 export interface Placed {
   readonly base: store.Base;
@@ -41,11 +43,12 @@ export async function readDocumentRow(deps: Deps, principal: Principal, id: stri
 export async function deleteDocument(deps: Deps, engine: Engine, principal: Principal, id: string): Promise<number> {
   const { base } = await readDocumentRow(deps, principal, id);
   const space = base.content_space;
-  return deps.db.transaction({ spaces: [base.space_id, space] }, async (tx) => {
+  return deps.db.transaction({ spaces: [base.space_id, space], owner: principal.owner }, async (tx) => {
     const there = (await store.holdBase(tx, base)) && (await store.deleteDocumentRow(tx, space, id));
     if (!there) throw new ApiError('not_found', 'no such document is visible to this token');
     const { sections, totals } = await deleteSections(tx, engine, space, id);
     await engine.touchSpace(tx, space, totals);
+    await audit(tx, principal, { action: 'document.delete', target: id, at: deps.now() });
     return sections;
   });
 }
@@ -57,7 +60,7 @@ export function listSections(
   page: { readonly document?: string | undefined; readonly after?: string | undefined; readonly limit: number },
 ): Promise<MemoryRow[]> {
   const spaces = [base.content_space];
-  return deps.db.transaction({ spaces, readOnly: true }, (tx) => store.findSections(tx, base.content_space, page));
+  return deps.db.transaction({ spaces, readOnly: true }, (tx) => stored.findSections(tx, base.content_space, page));
 }
 
 /** @throws ApiError not_found */

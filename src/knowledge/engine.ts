@@ -4,7 +4,7 @@ import type { passagesOf } from '../memory/remember.ts';
 import type { placeOf, touchSpace, writePassages } from '../memory/store.ts';
 import type { unindexWords } from '../memory/words.ts';
 import type { renderReference } from '../recall/render.ts';
-import type { scoreOf, statusOf } from '../recall/results.ts';
+import type { statusOf } from '../recall/results.ts';
 import type { search } from '../recall/search.ts';
 import type { snippetOf } from '../recall/snippet.ts';
 
@@ -16,7 +16,6 @@ export interface Engine {
   readonly wordsOf: typeof wordsOf;
   readonly unindexWords: typeof unindexWords;
   readonly search: typeof search;
-  readonly scoreOf: typeof scoreOf;
   readonly statusOf: typeof statusOf;
   readonly snippetOf: typeof snippetOf;
   readonly renderReference: typeof renderReference;

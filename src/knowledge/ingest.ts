@@ -1,6 +1,7 @@
 /** Takes a document in: its text, words and vectors. A document that was there before is replaced in one transaction. */
 import { createHash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
+import { audit } from '../db/audit.ts';
 import type { Tx } from '../db/db.ts';
 import { ensureModel } from '../db/spaces.ts';
 import type { Deps } from '../deps.ts';
@@ -13,6 +14,7 @@ import { prepare, titleOf } from './prepare.ts';
 import { type File, readDocument } from './read/index.ts';
 import { cutSections } from './sections.ts';
 import * as store from './store.ts';
+import * as stored from './store-sections.ts';
 
 export interface Upload {
   readonly file: File;
@@ -76,12 +78,12 @@ export async function ingest(
     version: 1,
   };
 
-  return deps.db.transaction({ spaces: [space_id, space] }, async (tx) => {
+  return deps.db.transaction({ spaces: [space_id, space], owner: principal.owner }, async (tx) => {
     if (!(await store.holdBase(tx, base)))
       throw new ApiError('not_found', 'no such knowledge base is visible to this token');
     const placed = await place(tx, base, upload, row);
     const before = await deleteSections(tx, engine, space, placed.document.id);
-    const seqs = await store.insertSections(tx, base, placed.document, prepared, ANALYSER);
+    const seqs = await stored.insertSections(tx, base, placed.document, prepared, ANALYSER);
     for (const [i, { passages, termCount }] of prepared.entries()) {
       if (passages) await engine.writePassages(tx, space, seqs[i]!, model, passages, termCount);
     }
@@ -90,6 +92,8 @@ export async function ingest(
       memories: lengths.filter((length) => length > 0).length + before.totals.memories,
       terms: lengths.reduce((sum, length) => sum + length, before.totals.terms),
     });
+    const action = placed.outcome === 'created' ? 'document.add' : 'document.replace';
+    await audit(tx, principal, { action, target: placed.document.id, at: now });
     return placed;
   });
 }

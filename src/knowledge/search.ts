@@ -2,7 +2,7 @@
 import { loadBySeq, type MemoryRow } from '../db/memories.ts';
 import { ACTIVE } from '../db/visible.ts';
 import type { Deps } from '../deps.ts';
-import type { Ranked } from '../recall/rank.ts';
+import type { Scored } from '../recall/rank.ts';
 import type { Ranking, Stages } from '../recall/search.ts';
 import type { Principal } from '../types.ts';
 import type { Engine } from './engine.ts';
@@ -52,7 +52,7 @@ export async function searchKnowledge(
     knowledge: { spaces: input.spaces, alone: true },
   };
   return engine.search(deps, principal, request, stages, async (tx, ranking) => {
-    const scored = order(engine, ranking, input.alpha).slice(0, input.candidates);
+    const scored = order(ranking, input.alpha).slice(0, input.candidates);
     const chosen = scored.slice(input.offset, input.offset + input.limit);
     const rows = await loadBySeq(
       tx,
@@ -66,7 +66,7 @@ export async function searchKnowledge(
         {
           row,
           score,
-          similarity: unit(entry.candidate.cosine),
+          similarity: round(unit(entry.candidate.cosine)),
           snippet: engine.snippetOf(row.content, ranking.weights),
         },
       ];
@@ -83,15 +83,19 @@ export async function searchKnowledge(
   });
 }
 
+const round = (x: number): number => Math.round(x * 1e6) / 1e6;
 const unit = (x: number | null): number => Math.min(1, Math.max(0, x ?? 0));
 
 /** The ranking of recall, or a plain blend of both arms; what neither arm found is no result. Ties: as recall ranks them. */
-function order(engine: Engine, ranking: Ranking, alpha: number | undefined): { entry: Ranked; score: number }[] {
+function order(ranking: Ranking, alpha: number | undefined): { entry: Scored; score: number }[] {
   if (alpha === undefined || ranking.exactId) {
-    return ranking.ranked.map((entry) => ({ entry, score: engine.scoreOf(entry) }));
+    return ranking.ranked.map((entry) => ({ entry, score: round(entry.relevance) }));
   }
   return ranking.ranked
-    .map((entry) => ({ entry, score: (1 - alpha) * entry.parts.lexical + alpha * unit(entry.candidate.cosine) }))
+    .map((entry) => ({
+      entry,
+      score: round((1 - alpha) * unit(entry.parts.lexical) + alpha * unit(entry.candidate.cosine)),
+    }))
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score);
 }

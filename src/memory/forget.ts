@@ -1,5 +1,6 @@
 /** Takes a memory out of every read, from the moment of the reply. */
 
+import { audit } from '../db/audit.ts';
 import { spacesOf } from '../db/boundary.ts';
 import { findById } from '../db/memories.ts';
 import { findSpaces } from '../db/spaces.ts';
@@ -26,7 +27,7 @@ export async function forget(
 ): Promise<{ id: string; mode: ForgetInput['mode']; at: Date }> {
   const spaces = await findSpaces(deps.db, spacesOf(principal));
   const at = deps.now();
-  await deps.db.transaction({ spaces }, async (tx) => {
+  await deps.db.transaction({ spaces, owner: principal.owner }, async (tx) => {
     const found = await findById(tx, spaces, input.id, principal, at);
     if (!found) throw new ApiError('not_found');
     if (input.bucket !== undefined && input.bucket !== found.bucket) throw new ApiError('not_found');
@@ -45,6 +46,7 @@ export async function forget(
     if (gone.length === 0) throw new ApiError('not_found'); // another request forgot it first
     const rest = await indexWords(tx, space, beside);
     await touchSpace(tx, space, { memories: taken.memories + rest.memories, terms: taken.terms + rest.terms });
+    await audit(tx, principal, { action: 'memory.forget', target: input.id, at });
   });
   return { id: input.id, mode: input.mode, at };
 }

@@ -1,18 +1,23 @@
 /** Stores a memory: its text, words and vectors in one transaction. */
 import { createHash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
+import { audit } from '../db/audit.ts';
+import { spaceToWrite } from '../db/boundary.ts';
 import type { Tx } from '../db/db.ts';
 import { ensureModel, ensureSpace } from '../db/spaces.ts';
 import type { Deps } from '../deps.ts';
 import type { Embedder } from '../embed/embedder.ts';
+import { ApiError } from '../errors.ts';
 import { ANALYSER } from '../text/analyse.ts';
 import { densePrefix, type Indexable, ownTerms } from '../text/indexed.ts';
-import type { Agent, MemoryType, Principal } from '../types.ts';
+import { type Agent, type MemoryType, type Principal, TEMPORARY_MEMORIES } from '../types.ts';
 import { classify } from './classify.ts';
 import {
+  countMemories,
   findSame,
   insertMemory,
   lockBySemanticKey,
+  lockSpace,
   type NewMemory,
   type PassageRow,
   placeOf,
@@ -59,13 +64,11 @@ export async function remember(
   input: RememberInput,
 ): Promise<Remembered> {
   const memory = toMemory(deps, principal, agent, input);
-  const space = await ensureSpace(
-    deps.db,
-    input.team === undefined ? { kind: 'owner', name: principal.owner } : { kind: 'team', name: input.team },
-  );
+  const space = await ensureSpace(deps.db, spaceToWrite(principal, input.team));
   const passages = await embedPassages(deps, memory);
   const model = await ensureModel(deps.db, deps.embedder);
-  return deps.db.transaction({ spaces: [space] }, async (tx) => {
+  return deps.db.transaction({ spaces: [space], owner: principal.owner }, async (tx) => {
+    if (principal.agentSpace !== undefined) await lockSpace(tx, space);
     await lockSession(tx, space, memory.session_id);
     const same = input.dedupe && memory.semantic_key === null ? await findSame(tx, space, memory) : undefined;
     if (same) return { ...same, outcome: 'unchanged', memoryType: memory.memory_type };
@@ -73,8 +76,17 @@ export async function remember(
     await writePassages(tx, space, written.seq, model, passages, ownTerms(memory).length);
     const affected = new Set([written.seq, ...beside, ...(await besides(tx, space, written.seq))]);
     await touchSpace(tx, space, await indexWords(tx, space, [...affected]));
+    if (principal.agentSpace !== undefined) await assertRoom(tx, space);
+    await audit(tx, principal, { action: 'memory.remember', target: written.id, at: memory.now });
     return { ...written, outcome: created ? 'created' : 'updated', memoryType: memory.memory_type };
   });
+}
+
+/** What a temporary agent may hold. Counted after the write, under the lock of the space, so that a new version at the limit still fits. */
+async function assertRoom(tx: Tx, space: number): Promise<void> {
+  if ((await countMemories(tx, space)) > TEMPORARY_MEMORIES) {
+    throw new ApiError('conflict', `a temporary agent holds at most ${TEMPORARY_MEMORIES} memories; claim it to go on`);
+  }
 }
 
 function toMemory(deps: Deps, principal: Principal, agent: Agent, input: RememberInput): NewMemory {

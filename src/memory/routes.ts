@@ -18,7 +18,7 @@ export const memoryRoutes =
   (deps: Deps): FastifyPluginAsyncZod =>
   async (app) => {
     app.post('/remember', {
-      config: { scopes: ['memory:write'] },
+      config: { scopes: ['memory:write', 'temporary:write'] },
       schema: {
         operationId: 'remember',
         tags: ['memory'],

@@ -4,31 +4,30 @@ import type { MemoryRow } from '../db/memories.ts';
 import type { Filters } from '../db/visible.ts';
 import { toWire } from '../http/wire.ts';
 import type { Agent, Principal } from '../types.ts';
-import { calibrate } from './calibrate.ts';
 import { ARM_LIMIT, STRICT_THRESHOLD, WEAK_THRESHOLD } from './constants.ts';
-import type { Ranked } from './rank.ts';
+import type { Scored } from './rank.ts';
 import type { ContextReply, Result } from './schema.ts';
 import type { Ranking, SearchRequest } from './search.ts';
 
 export const round = (x: number): number => Math.round(x * 1e6) / 1e6;
 
-export const scoreOf = ({ score }: Ranked): number => round(calibrate(score));
-
-export function toResult(entry: Ranked, row: MemoryRow, asking: Agent, snippet: string, explain: boolean): Result {
-  const { bm25, cosine } = entry.candidate;
+export function toResult(entry: Scored, row: MemoryRow, asking: Agent, snippet: string, explain: boolean): Result {
   return {
     ...toWire(row, asking),
-    score: scoreOf(entry),
-    similarity: round(Math.min(1, Math.max(0, cosine ?? 0))),
+    score: round(entry.relevance),
+    similarity: round(Math.min(1, Math.max(0, entry.candidate.cosine ?? 0))),
     snippet,
-    ...(explain && {
-      explanation: {
-        fused: Number.isFinite(entry.score) ? round(entry.score) : 1,
-        parts: Object.fromEntries(Object.entries(entry.parts).map(([name, value]) => [name, round(value)])),
-        bm25: round(bm25),
-        cosine: cosine === null ? null : round(cosine),
-      },
-    }),
+    ...(explain && { explanation: explanationOf(entry) }),
+  };
+}
+
+/** How the score of a result came about. */
+export function explanationOf({ score, parts, candidate }: Scored): NonNullable<Result['explanation']> {
+  return {
+    fused: round(score),
+    parts: Object.fromEntries(Object.entries(parts).map(([name, value]) => [name, round(value)])),
+    bm25: round(candidate.bm25),
+    cosine: candidate.cosine === null ? null : round(candidate.cosine),
   };
 }
 

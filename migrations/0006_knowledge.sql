@@ -28,8 +28,6 @@ create table documents (
   characters integer not null,
   pages integer,
   sections integer not null,
-  embedded boolean not null,                                  -- every section has its vectors
-  claimed_until timestamptz,                                  -- a replica makes the vectors that are missing until then
   owner_id text not null,                                     -- who sent it
   agent_id text,
   occurred_at timestamptz not null,
@@ -39,7 +37,6 @@ create table documents (
   primary key (space_id, id)
 );
 create unique index documents_source on documents (space_id, source) where source is not null;
-create index documents_unembedded on documents (space_id) where not embedded;
 
 do $$
 declare t text;

@@ -19,12 +19,12 @@ import { registerInput } from './http/input.ts';
 import { addressLimit, hourlyLimit, registerLimits, tokenLimit } from './http/limits.ts';
 import { registerObserve } from './http/observe.ts';
 import { CANONICAL_MOUNT, CLIENT_MOUNTS, openapiRoutes, registerOpenapi } from './http/openapi.ts';
-import { makeBacklog } from './knowledge/backlog.ts';
 import { contentSpaces } from './knowledge/bases.ts';
 import type { Engine } from './knowledge/engine.ts';
 import { knowledgeRoutes } from './knowledge/routes.ts';
 import { wordsOf } from './memory/lexical.ts';
-import { passagesOf } from './memory/remember.ts';
+import { passagesOf } from './memory/passages.ts';
+import { progressOf } from './memory/reembed.ts';
 import { memoryRoutes } from './memory/routes.ts';
 import { placeOf, touchSpace, writePassages } from './memory/store.ts';
 import { unindexWords } from './memory/words.ts';
@@ -81,10 +81,7 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
   await registerAccess(app, deps, secret);
 
   openapiRoutes(app);
-  await app.register(healthRoutes(deps));
-  const backlog = makeBacklog(deps, ENGINE);
-  app.addHook('onListen', async () => backlog.start());
-  app.addHook('onClose', () => backlog.stop());
+  await app.register(healthRoutes(deps, () => progressOf(deps)));
   await app.register(agentDiscovery());
   const registrations = hourlyLimit(app, 'registration', deps.config.AGENT_REGISTRATIONS_PER_HOUR);
   for (const prefix of [CANONICAL_MOUNT, ...CLIENT_MOUNTS]) {
@@ -93,12 +90,12 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
         registerInput(mount, prefix === CANONICAL_MOUNT ? 'refuse' : 'drop');
         await mount.register(recallRoutes(deps, (principal, team) => contentSpaces(deps, principal, team)));
         await mount.register(memoryRoutes(deps));
-        await mount.register(knowledgeRoutes(deps, ENGINE, backlog));
+        await mount.register(knowledgeRoutes(deps, ENGINE));
         await mount.register(accessRoutes(deps));
         await mount.register(teamRoutes(deps));
         await mount.register(agentRoutes(deps, registrations));
         await mount.register(auditRoutes(deps));
-        await mount.register(healthRoutes(deps));
+        await mount.register(healthRoutes(deps, () => progressOf(deps)));
       },
       { prefix },
     );

@@ -6,7 +6,6 @@ import type { Deps } from '../deps.ts';
 import { ApiError, invalid } from '../errors.ts';
 import { agentOf, principalOf } from '../http/auth.ts';
 import { toDate } from '../http/fields.ts';
-import type { Backlog } from './backlog.ts';
 import { listBases, readBase } from './bases.ts';
 import { deleteDocument, listDocuments, readDocumentRow } from './documents.ts';
 import type { Engine } from './engine.ts';
@@ -34,7 +33,7 @@ const UPLOAD =
   'Send the file as the body, with its Content-Type (text/plain, text/markdown, text/html or application/pdf, at most 20 MB and 2,000,000 characters of text) and title, source and occurred_at in the query; or JSON with `text`. A source that is there is replaced, in one transaction.';
 
 export const documentRoutes =
-  (deps: Deps, engine: Engine, backlog: Backlog): FastifyPluginAsyncZod =>
+  (deps: Deps, engine: Engine): FastifyPluginAsyncZod =>
   async (app) => {
     app.decorateRequest('file', null);
     acceptFiles(app);
@@ -165,7 +164,6 @@ export const documentRoutes =
         base,
         toUpload(request, id),
       );
-      if (!document.embedded) backlog.wake();
       const warnings = request.warnings.length > 0 && { warnings: request.warnings };
       return reply
         .code(outcome === 'created' ? 201 : 200)

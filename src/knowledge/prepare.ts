@@ -18,11 +18,12 @@ export interface Prepared {
   /** Number of the section's own terms. */
   readonly termCount: number;
   /** Undefined: they are made later. */
-  readonly passages: Awaited<ReturnType<Engine['passagesOf']>> | undefined;
+  readonly passages: Awaited<ReturnType<Engine['passagesOf']>>[number] | undefined;
 }
 
-/** A sender waits this long for vectors; the rest are made afterwards. */
+/** A sender waits this long for vectors; the rest are made in the background, as those of memories are. */
 const PATIENCE_MS = 5_000;
+const EMBEDDED_AT_ONCE = 16;
 
 /** @param document its title and time are part of what is searched */
 export async function prepare(
@@ -39,13 +40,9 @@ export async function prepare(
     occurred_at,
     created_at: occurred_at,
   }));
-  const deadline = performance.now() + PATIENCE_MS;
-  let embedding = true;
+  const passages = await embed(deps, engine, memories);
   const prepared: Prepared[] = [];
   for (const [position, memory] of memories.entries()) {
-    const words = engine.wordsOf(memory, memories[position - 1], memories[position + 1]);
-    embedding &&= performance.now() < deadline;
-    const passages = embedding ? await embed(memory) : undefined;
     const id = uuidv7();
     prepared.push({
       id,
@@ -54,24 +51,31 @@ export async function prepare(
       path: memory.path,
       section: sections[position]!,
       content_hash: createHash('sha256').update(memory.content).digest(),
-      words,
+      words: engine.wordsOf(memory, memories[position - 1], memories[position + 1]),
       termCount: ownTerms(memory).length,
-      passages,
+      passages: passages[position],
     });
     // a long document must not hold up everybody else
     await nextTurn();
   }
   return prepared;
+}
 
-  async function embed(memory: (typeof memories)[number]) {
-    try {
-      return await engine.passagesOf(deps.embedder, memory);
-    } catch (error) {
-      embedding = false;
-      deps.log.warn({ err: error, event: 'embedding_failed' }, 'a document is stored without all of its vectors');
-      return undefined;
+/** The vectors of the first sections, as far as time goes; fewer when the embedder fails. */
+async function embed(deps: Deps, engine: Engine, memories: Parameters<Engine['passagesOf']>[1]) {
+  const deadline = performance.now() + PATIENCE_MS;
+  const made: Awaited<ReturnType<Engine['passagesOf']>> = [];
+  try {
+    while (made.length < memories.length && performance.now() < deadline) {
+      made.push(
+        ...(await engine.passagesOf(deps.embedder, memories.slice(made.length, made.length + EMBEDDED_AT_ONCE))),
+      );
+      await nextTurn();
     }
+  } catch (error) {
+    deps.log.warn({ err: error, event: 'embedding_failed' }, 'a document is stored without all of its vectors');
   }
+  return made;
 }
 
 const MAX_TITLE = 256;

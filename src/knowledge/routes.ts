@@ -7,7 +7,6 @@ import { ApiError, invalid } from '../errors.ts';
 import { principalOf } from '../http/auth.ts';
 import { normalisePath } from '../http/fields.ts';
 import type { Principal } from '../types.ts';
-import type { Backlog } from './backlog.ts';
 import { createBase, deleteBase, listBases, readBase } from './bases.ts';
 import { documentRoutes } from './document-routes.ts';
 import { listSections, readSection } from './documents.ts';
@@ -22,9 +21,9 @@ const WRITE = { scopes: ['knowledge:write' as const] };
 const tags = ['knowledge'];
 
 export const knowledgeRoutes =
-  (deps: Deps, engine: Engine, backlog: Backlog): FastifyPluginAsyncZod =>
+  (deps: Deps, engine: Engine): FastifyPluginAsyncZod =>
   async (app) => {
-    await app.register(documentRoutes(deps, engine, backlog));
+    await app.register(documentRoutes(deps, engine));
 
     app.post('/knowledge-bases', {
       config: WRITE,

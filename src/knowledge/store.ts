@@ -27,6 +27,7 @@ export interface DocumentRow {
   readonly characters: number;
   readonly pages: number | null;
   readonly sections: number;
+  /** Every section has its vectors. */
   readonly embedded: boolean;
   readonly owner_id: string;
   readonly agent_id: string | null;
@@ -98,7 +99,9 @@ export async function deleteSpace(tx: Tx, space: number): Promise<void> {
   await tx.query(sql`delete from spaces where id = ${space} and kind = 'knowledge'`);
 }
 
-const DOCUMENT: Sql = sql`d.space_id, d.id, d.source, d.title, d.content_type, d.hash, d.bytes, d.characters, d.pages, d.sections, d.embedded,
+const DOCUMENT: Sql = sql`d.space_id, d.id, d.source, d.title, d.content_type, d.hash, d.bytes, d.characters, d.pages, d.sections,
+  not exists (select from memories m where m.embedded_by = 0 and m.space_id = d.space_id and m.session_id = d.id::text and m.status <> 'deleted')
+    as embedded,
   d.owner_id, d.agent_id, d.occurred_at, d.created_at, d.updated_at, d.version`;
 
 export async function findDocuments(
@@ -118,10 +121,10 @@ export async function findDocuments(
 /** False when another writer has just taken the source. */
 export async function insertDocument(tx: Tx, d: DocumentRow): Promise<boolean> {
   const rows = await tx.query(sql`
-    insert into documents (space_id, id, source, title, content_type, hash, bytes, characters, pages, sections, embedded, owner_id, agent_id,
+    insert into documents (space_id, id, source, title, content_type, hash, bytes, characters, pages, sections, owner_id, agent_id,
       occurred_at, created_at, updated_at, version)
     values (${d.space_id}, ${d.id}, ${d.source}, ${d.title}, ${d.content_type}, ${d.hash}, ${d.bytes}, ${d.characters}, ${d.pages},
-      ${d.sections}, ${d.embedded}, ${d.owner_id}, ${d.agent_id}, ${d.occurred_at}, ${d.created_at}, ${d.updated_at}, ${d.version})
+      ${d.sections}, ${d.owner_id}, ${d.agent_id}, ${d.occurred_at}, ${d.created_at}, ${d.updated_at}, ${d.version})
     on conflict (space_id, source) where source is not null do nothing returning id`);
   return rows.length > 0;
 }
@@ -129,7 +132,7 @@ export async function insertDocument(tx: Tx, d: DocumentRow): Promise<boolean> {
 export async function replaceDocument(tx: Tx, d: DocumentRow): Promise<void> {
   await tx.query(sql`
     update documents set title = ${d.title}, content_type = ${d.content_type}, hash = ${d.hash}, bytes = ${d.bytes},
-      characters = ${d.characters}, pages = ${d.pages}, sections = ${d.sections}, embedded = ${d.embedded}, claimed_until = null,
+      characters = ${d.characters}, pages = ${d.pages}, sections = ${d.sections},
       owner_id = ${d.owner_id}, agent_id = ${d.agent_id}, occurred_at = ${d.occurred_at}, updated_at = ${d.updated_at}, version = ${d.version}
     where space_id = ${d.space_id} and id = ${d.id}`);
 }

@@ -6,12 +6,12 @@ import { spaceToWrite } from '../db/boundary.ts';
 import type { Tx } from '../db/db.ts';
 import { ensureModel, ensureSpace } from '../db/spaces.ts';
 import type { Deps } from '../deps.ts';
-import type { Embedder } from '../embed/embedder.ts';
 import { ApiError } from '../errors.ts';
 import { ANALYSER } from '../text/analyse.ts';
-import { densePrefix, type Indexable, ownTerms } from '../text/indexed.ts';
+import { ownTerms } from '../text/indexed.ts';
 import { type Agent, type MemoryType, type Principal, TEMPORARY_MEMORIES } from '../types.ts';
 import { classify } from './classify.ts';
+import { embedPassages } from './passages.ts';
 import {
   countMemories,
   findSame,
@@ -19,7 +19,6 @@ import {
   lockBySemanticKey,
   lockSpace,
   type NewMemory,
-  type PassageRow,
   placeOf,
   replaceMemory,
   touchSpace,
@@ -136,27 +135,4 @@ async function write(tx: Tx, space: number, memory: NewMemory): Promise<Placed> 
   const beside = await besides(tx, space, held.seq);
   const place = placeOf({ ...memory, id: held.id, created_at: held.created_at });
   return { written: await replaceMemory(tx, space, held.seq, { ...memory, place }), created: false, beside };
-}
-
-/**
- * The vectors of a memory, made before any connection is taken. When the embedder fails the memory is stored all the same:
- * it is found by its words.
- */
-async function embedPassages(deps: Deps, memory: Indexable): Promise<PassageRow[]> {
-  try {
-    return await passagesOf(deps.embedder, memory);
-  } catch (error) {
-    deps.log.warn({ err: error, event: 'embedding_failed' }, 'a memory is stored without vectors');
-    return [];
-  }
-}
-
-export async function passagesOf(embedder: Embedder, memory: Indexable): Promise<PassageRow[]> {
-  const prefix = densePrefix(memory);
-  const spans = await embedder.split(memory.content, prefix);
-  const embeddings = await embedder.embed(
-    spans.map((span) => prefix + memory.content.slice(span.start, span.end)),
-    'passage',
-  );
-  return spans.map((span, i) => ({ ...span, embedding: embeddings[i]! }));
 }

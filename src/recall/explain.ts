@@ -8,7 +8,7 @@ import { ApiError } from '../errors.ts';
 import type { Agent, Principal } from '../types.ts';
 import { STRICT_THRESHOLD } from './constants.ts';
 import { recallContext } from './context.ts';
-import { explanationOf, round } from './results.ts';
+import { explanationOf, round, wireName } from './results.ts';
 import type { ContextInput, ExplainReply } from './schema.ts';
 import { type Ranking, type SearchRequest, type Stages, search } from './search.ts';
 
@@ -55,7 +55,7 @@ async function keptOut(
     ['expired', sql`(m.expires_at is null or m.expires_at > ${deps.now()})`],
     ['status', matches({ statuses })],
     ...Object.entries(named).flatMap(([name, value]): [string, Sql][] =>
-      value === undefined ? [] : [[name, matches({ statuses: [...EVERY_STATUS], [name]: value } as Filters)]],
+      value === undefined ? [] : [[wireName(name), matches({ statuses: EVERY_STATUS, [name]: value } as Filters)]],
     ),
   ];
   const everlasting = visible(principal, new Date(0));

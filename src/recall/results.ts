@@ -56,7 +56,12 @@ export function toPlan(
 /** The filters that were applied, without those that were not given. */
 function shown({ statuses, ...rest }: Filters, team: string | undefined): Record<string, unknown> {
   const given = Object.entries({ ...rest, team_id: team }).filter(([, value]) => value !== undefined);
-  return { status: statuses.join(','), ...Object.fromEntries(given) };
+  return { status: statuses.join(','), ...Object.fromEntries(given.map(([name, value]) => [wireName(name), value])) };
+}
+
+/** The name of a filter as callers write it: memoryType is memory_type. */
+export function wireName(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 export const statusOf = (ranking: Ranking, returned: number): ContextReply['status'] => {

@@ -89,7 +89,7 @@ export const recallRoutes =
     app.post(
       '/recall/explain',
       {
-        config,
+        config: { scopes: ['memory:read' as const] },
         schema: {
           operationId: 'explainRecall',
           tags: ['recall'],

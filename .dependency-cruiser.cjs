@@ -110,7 +110,7 @@ module.exports = {
       from: { path: '^src/' },
       module: {
         path: '^src/',
-        pathNot: '^src/bin/|^src/embed/minilm/worker\\.ts$|\\.d\\.ts$',
+        pathNot: '^src/bin/|^src/(embed/minilm|knowledge/read)/worker\\.ts$|\\.d\\.ts$',
         numberOfDependentsLessThan: 1,
       },
     },

@@ -10,6 +10,7 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
+COPY examples ./examples
 COPY migrations ./migrations
 RUN npm run build
 # the int8 model file is made here, once, so that a container starts at once and needs no network

@@ -20,18 +20,45 @@ import { registerInput } from './http/input.ts';
 import { addressLimit, hourlyLimit, registerLimits, tokenLimit } from './http/limits.ts';
 import { registerObserve } from './http/observe.ts';
 import { CANONICAL_MOUNT, CLIENT_MOUNTS, openapiRoutes, registerOpenapi } from './http/openapi.ts';
+import { contentSpaces } from './knowledge/bases.ts';
+import type { Engine } from './knowledge/engine.ts';
+import { knowledgeRoutes } from './knowledge/routes.ts';
 import { ledgerRoutes } from './ledger/routes.ts';
 import { rootRoutes } from './login/root-routes.ts';
 import { loginRoutes } from './login/routes.ts';
 import type { Granted } from './login/store.ts';
 import { archive } from './memory/archive.ts';
+import { wordsOf } from './memory/lexical.ts';
+import { passagesOf } from './memory/passages.ts';
 import { progressOf } from './memory/reembed.ts';
 import { remember } from './memory/remember.ts';
 import { memoryRoutes } from './memory/routes.ts';
+import { placeOf, touchSpace, writePassages } from './memory/store.ts';
+import { unindexWords } from './memory/words.ts';
+import { renderReference } from './recall/render.ts';
+import { statusOf } from './recall/results.ts';
 import { recallRoutes } from './recall/routes.ts';
+import { foldContent, neutralise } from './recall/sanitize.ts';
+import { search } from './recall/search.ts';
+import { snippetOf } from './recall/snippet.ts';
 import { skillRoutes } from './skill/routes.ts';
 import { OPERATION_NAMES } from './skill/schema.ts';
 import { workRoutes } from './work/routes.ts';
+
+/** What knowledge stands on: sections of documents are written, found and shown as memories are. */
+const ENGINE: Engine = {
+  passagesOf,
+  placeOf,
+  writePassages,
+  touchSpace,
+  wordsOf,
+  unindexWords,
+  search,
+  statusOf,
+  snippetOf,
+  renderReference,
+  renderContent: (content) => neutralise(foldContent(content)),
+};
 
 /** A content of 512 KiB may be six times as long when every byte is escaped in JSON; anything beyond is refused unread. */
 const BODY_LIMIT = 4 * 1024 * 1024;
@@ -93,12 +120,13 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
     await app.register(
       async (mount) => {
         registerInput(mount, prefix === CANONICAL_MOUNT ? 'refuse' : 'drop');
-        await mount.register(recallRoutes(deps));
+        await mount.register(recallRoutes(deps, (principal, team) => contentSpaces(deps, principal, team)));
         await mount.register(memoryRoutes(deps));
         await mount.register(workRoutes(deps, { remember, archive }));
         await mount.register(ledgerRoutes(deps));
         await mount.register(skillRoutes(deps, authenticate));
         await mount.register(loginRoutes(deps, issue));
+        await mount.register(knowledgeRoutes(deps, ENGINE));
         await mount.register(accessRoutes(deps));
         await mount.register(teamRoutes(deps));
         await mount.register(agentRoutes(deps, registrations));

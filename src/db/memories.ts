@@ -1,11 +1,13 @@
 /** A memory as it stands in the database, and how it is read by id. Both `memory` and `recall` stand on this. */
 import type { Boundary, MemoryStatus, MemoryType } from '../types.ts';
 import type { Tx } from './db.ts';
+import type { SpaceKind } from './spaces.ts';
 import { type Sql, sql } from './sql.ts';
 import { visible } from './visible.ts';
 
 export interface MemoryRow {
   readonly space_id: number;
+  readonly space_kind: SpaceKind;
   /** bigint, as text. */
   readonly seq: string;
   readonly id: string;
@@ -35,7 +37,7 @@ export interface MemoryRow {
 }
 
 /** The columns of MemoryRow, of `memories m` joined with `spaces s`. */
-export const COLUMNS: Sql = sql`m.space_id, m.seq, m.id, m.owner_id, case s.kind when 'team' then s.name end as team_id, m.bucket, m.scope, m.path,
+export const COLUMNS: Sql = sql`m.space_id, s.kind as space_kind, m.seq, m.id, m.owner_id, case s.kind when 'team' then s.name end as team_id, m.bucket, m.scope, m.path,
   m.memory_type, m.status, m.content, m.semantic_key, m.importance, m.confidence, m.source, m.author, m.agent_id, m.session_id, m.position,
   m.metadata, m.provenance, m.occurred_at, m.created_at, m.updated_at, m.expires_at, m.version`;
 

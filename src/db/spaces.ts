@@ -2,7 +2,7 @@
 import type { Db } from './db.ts';
 import { sql } from './sql.ts';
 
-export type SpaceKind = 'owner' | 'team' | 'agent';
+export type SpaceKind = 'owner' | 'team' | 'agent' | 'knowledge';
 
 export interface SpaceName {
   readonly kind: SpaceKind;

@@ -39,6 +39,7 @@ export async function registerOpenapi(app: FastifyInstance): Promise<void> {
         { name: 'work', description: 'Events, reminders, decisions, the state of a task and its restart.' },
         { name: 'ledger', description: 'Expenses, income, refunds and transfers, in exact decimals.' },
         { name: 'login', description: 'Discovery, and a token for a device that an owner approves.' },
+        { name: 'knowledge', description: 'Documents, and the search in them.' },
         { name: 'access', description: 'Tokens, teams and the audit trail.' },
         { name: 'agents', description: 'Temporary agents: without an owner, until somebody claims them.' },
         { name: 'operation', description: 'For the operator.' },

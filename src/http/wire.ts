@@ -16,7 +16,7 @@ export const agentBoundary = z
 export const memoryShape = {
   id: z.uuid(),
   memory_id: z.uuid().describe('The same as id.'),
-  type: z.literal('memory'),
+  type: z.enum(['memory', 'knowledge']).describe('knowledge: a section of a document; metadata says which.'),
   content: z.string(),
   bucket: z.string(),
   scope: z.string().nullable(),
@@ -52,7 +52,7 @@ export function toWire(row: MemoryRow, asking: Agent): WireMemory {
   return {
     id: row.id,
     memory_id: row.id,
-    type: 'memory',
+    type: row.space_kind === 'knowledge' ? 'knowledge' : 'memory',
     content: row.content,
     bucket: row.bucket,
     scope: row.scope,

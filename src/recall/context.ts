@@ -1,5 +1,5 @@
 /** Recall context: the ranking of recall, packed into the budget. A pure function of the request, the principal and the visible state. */
-import { loadBySeq } from '../db/memories.ts';
+import { loadBySeq, type MemoryRow } from '../db/memories.ts';
 import type { Deps } from '../deps.ts';
 import { invalid } from '../errors.ts';
 import { analyse } from '../text/analyse.ts';
@@ -41,7 +41,7 @@ export async function recallContext(
     return { ranking, limit, kept, duplicates, rows, begun };
   }).then(({ ranking, limit, kept, duplicates, rows, begun }) => {
     const pack = packOrRefuse({
-      candidates: kept.map(({ entry }) => toPackCandidate(entry, rows.get(entry.candidate.seq)?.content)),
+      candidates: kept.map(({ entry }) => toPackCandidate(entry, rows.get(entry.candidate.seq))),
       duplicates,
       request: {
         maxItems: input.max_items,
@@ -104,15 +104,15 @@ function candidatesOf(ranking: Ranking, limit: number, threshold: number | undef
     .map((entry) => ({ id: entry.candidate.id, content: entry.candidate.hash ?? entry.candidate.head, entry }));
 }
 
-function toPackCandidate(entry: Scored, content: string | undefined) {
+function toPackCandidate(entry: Scored, row: MemoryRow | undefined) {
   const { id, memory_type, author, path, occurred_at, created_at, head } = entry.candidate;
   return {
     id,
-    type: memory_type,
+    type: row?.space_kind === 'knowledge' ? 'knowledge' : memory_type,
     author,
     path,
     occurredAt: occurred_at ?? created_at,
-    content: content ?? head,
+    content: row?.content ?? head,
     entry,
   };
 }

@@ -4,9 +4,11 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { assertInside } from '../db/boundary.ts';
 import type { Deps } from '../deps.ts';
+import { ApiError } from '../errors.ts';
 import { agentOf, principalOf } from '../http/auth.ts';
 import { toDate, toFilters } from '../http/fields.ts';
 import { withWarnings } from '../http/wire.ts';
+import type { Principal } from '../types.ts';
 import { recallContext } from './context.ts';
 import { explain } from './explain.ts';
 import { recall } from './recall.ts';
@@ -44,8 +46,11 @@ const ROUTES = {
   },
 } as const;
 
+/** The spaces of the knowledge bases that a principal may see, or of one team's. */
+export type KnowledgeSpaces = (principal: Principal, team: string | undefined) => Promise<readonly number[]>;
+
 export const recallRoutes =
-  (deps: Deps): FastifyPluginAsyncZod =>
+  (deps: Deps, knowledgeSpaces: KnowledgeSpaces): FastifyPluginAsyncZod =>
   async (app) => {
     const config = { scopes: ['memory:read' as const, 'temporary:read' as const] };
     const docs = (route: keyof typeof ROUTES, method: 'get' | 'post') => ({
@@ -111,11 +116,23 @@ export const recallRoutes =
         principalOf(request),
         agentOf(request),
         input,
-        toSearch(request, input),
+        { ...toSearch(request, input), knowledge: await knowledgeOf(request, input) },
         request.stages,
       );
       reply.header('x-xmemo-status', body.status);
       return wantsText(request, input) ? reply.type(TEXT).send(text) : reply.send(withWarnings(request, body));
+    }
+
+    async function knowledgeOf(request: FastifyRequest, input: ContextInput): Promise<SearchRequest['knowledge']> {
+      if (!input.include_knowledge) return undefined;
+      const principal = principalOf(request);
+      if (!principal.tokenScopes.has('knowledge:read')) {
+        throw new ApiError('insufficient_scope', 'include_knowledge needs the scope knowledge:read');
+      }
+      return {
+        spaces: await knowledgeSpaces(principal, input.team_id === '%' ? undefined : input.team_id),
+        alone: false,
+      };
     }
 
     async function results(

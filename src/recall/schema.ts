@@ -56,6 +56,12 @@ export const contextInput = z.object({
     .max(100)
     .optional()
     .describe('Ranked candidates that are considered, 1 to 100; default 60.'),
+  include_knowledge: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Mix in sections of the documents in the knowledge bases, with type `knowledge`. Needs the scope `knowledge:read` as well.',
+    ),
   prefer_working: z.boolean().default(true).describe('Lift active working state.'),
 });
 

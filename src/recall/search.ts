@@ -23,6 +23,8 @@ export interface SearchRequest {
   readonly filters: Filters;
   readonly team: string | undefined;
   readonly preferWorking: boolean;
+  /** Spaces of knowledge bases that are searched as well, or alone. Whoever names them has checked that the principal may see them. */
+  readonly knowledge?: { readonly spaces: readonly number[]; readonly alone: boolean } | undefined;
   /** What relative times in the query are counted from; default: the newest candidate's time, never the clock. */
   readonly askedAt: Date | undefined;
 }
@@ -55,11 +57,13 @@ export async function search<T>(
   const clock = stopwatch(stages);
   const question = readQuestion(request.query);
   const degraded: string[] = deps.embedder.degraded ? [deps.embedder.degraded] : [];
-  const [spaces, model, embedded] = await Promise.all([
-    findSpaces(deps.db, spacesOf(principal, request.team)),
+  const { knowledge } = request;
+  const [own, model, embedded] = await Promise.all([
+    knowledge?.alone ? [] : findSpaces(deps.db, spacesOf(principal, request.team)),
     ensureModel(deps.db, deps.embedder),
     embedQuery(deps, request.query, degraded),
   ]);
+  const spaces = [...own, ...(knowledge?.spaces ?? [])];
   clock('embed');
   const constants = constantsOf(deps.embedder);
   const predicate = sql`${visible(principal, deps.now())} and ${matches(request.filters)}`;

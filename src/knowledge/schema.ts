@@ -1,0 +1,174 @@
+/** The wire of knowledge bases, documents and their sections. */
+import { z } from 'zod';
+import { instant, name, queryText } from '../http/fields.ts';
+import { warningsSchema } from '../http/wire.ts';
+import { DOCUMENT_TYPES } from './read/index.ts';
+
+const time = z.iso.datetime();
+const limit = (max: number, fallback: number) =>
+  z.number().int().min(1).max(max).default(fallback).describe(`How many, 1 to ${max}.`);
+const cursor = z.string().max(64).optional().describe('next_cursor of the page before.');
+const nextCursor = z.string().nullable().describe('null: this is the last page.');
+const baseId = name.optional().describe('`%`: all.');
+const idempotency_key = name.optional();
+
+export const idParams = z.object({ id: z.string().min(1).max(256) });
+
+export const newBaseBody = z.object({
+  name: z.string().trim().min(1).max(256),
+  description: z.string().max(4_000).optional(),
+  team_id: name.optional().describe('Share with this team; the token must belong to it.'),
+  bucket: name
+    .default('public')
+    .describe('Of the base and of every section in it: the boundaries of tokens act on it.'),
+  scope: name.optional(),
+  idempotency_key,
+});
+
+export const baseSchema = z.object({
+  id: z.uuid(),
+  name: z.string(),
+  description: z.string().nullable(),
+  team_id: z.string().nullable(),
+  bucket: z.string(),
+  scope: z.string().nullable(),
+  created_at: time,
+});
+export const newBaseReply = baseSchema.extend({ warnings: warningsSchema });
+
+export const listBasesQuery = z.object({ team_id: name.optional(), limit: limit(100, 50), cursor });
+export const listBasesReply = z.object({ knowledge_bases: z.array(baseSchema), next_cursor: nextCursor });
+export const deletedBase = z.object({
+  id: z.uuid(),
+  status: z.literal('deleted'),
+  documents: z.number().int(),
+  sections: z.number().int(),
+});
+
+const described = {
+  title: z
+    .string()
+    .trim()
+    .min(1)
+    .max(256)
+    .optional()
+    .describe('Default: what the document calls itself, else its source.'),
+  source: z
+    .string()
+    .trim()
+    .min(1)
+    .max(1_024)
+    .optional()
+    .describe(
+      'Stable name inside the base, such as an address or a file name: sending it again replaces the document.',
+    ),
+  occurred_at: instant.optional().describe('Of when it is; default: now. Newer facts stand above older ones.'),
+  idempotency_key,
+};
+
+/** Beside the bytes of a file, these stand in the query. */
+export const uploadQuery = z.object(described);
+export const uploadBody = z.object({
+  ...described,
+  text: z
+    .string()
+    .optional()
+    .describe('The document as text; or send the file itself as the body, with its Content-Type.'),
+  content_type: z.enum(DOCUMENT_TYPES).exclude(['application/pdf']).default('text/markdown').describe('Of the text.'),
+});
+const into = { knowledge_base_id: name.optional().describe('The base that takes it.') };
+export const documentQuery = uploadQuery.extend(into);
+export const documentBody = uploadBody.extend(into);
+
+export const documentSchema = z.object({
+  id: z.uuid(),
+  document_id: z.uuid().describe('The same as id.'),
+  knowledge_base_id: z.uuid(),
+  title: z.string(),
+  source: z.string().nullable(),
+  content_type: z.enum(DOCUMENT_TYPES),
+  bytes: z.number().int(),
+  characters: z.number().int().describe('UTF-16 units of its text; ranges count in them.'),
+  pages: z.number().int().nullable(),
+  sections: z.number().int(),
+  embedded: z.boolean().describe('false: some sections are found by their words only, until their vectors are made.'),
+  agent_id: z.string().nullable(),
+  occurred_at: time,
+  created_at: time,
+  updated_at: time,
+  version: z.number().int(),
+});
+export const uploadReply = documentSchema.extend({
+  outcome: z.enum(['created', 'updated', 'unchanged']),
+  warnings: warningsSchema,
+});
+
+export const listDocumentsQuery = z.object({ knowledge_base_id: baseId, limit: limit(100, 50), cursor });
+export const listDocumentsReply = z.object({ documents: z.array(documentSchema), next_cursor: nextCursor });
+export const deletedDocument = z.object({ id: z.uuid(), status: z.literal('deleted'), sections: z.number().int() });
+
+const citation = z.object({
+  document_id: z.uuid(),
+  title: z.string(),
+  headings: z.array(z.string()).describe('From the outermost to the innermost.'),
+  page: z.number().int().nullable().describe('Counted from 1.'),
+  start: z.number().int().describe('Range in the text of the document, in UTF-16 units.'),
+  end: z.number().int(),
+});
+
+export const itemSchema = z.object({
+  id: z.uuid(),
+  type: z.literal('knowledge'),
+  knowledge_base_id: z.uuid(),
+  document_id: z.uuid(),
+  citation,
+  position: z.number().int().describe('Place in its document, from 0.'),
+  path: z.string().nullable(),
+  content: z.string(),
+  bucket: z.string(),
+  scope: z.string().nullable(),
+  occurred_at: time.nullable(),
+  updated_at: time,
+});
+export const listItemsQuery = z.object({ document_id: z.uuid().optional(), limit: limit(100, 50), cursor });
+export const listItemsReply = z.object({ items: z.array(itemSchema), next_cursor: nextCursor });
+
+const score = z.number().min(0).max(1);
+
+export const searchBody = z.object({
+  query: queryText,
+  knowledge_base_id: baseId,
+  document_id: z.uuid().optional(),
+  path: z.string().min(1).max(1_024).optional().describe('`title/heading/…`, exact or with `%` as a wildcard.'),
+  team_id: name.optional().describe('Only bases that are shared with this team.'),
+  limit: limit(100, 10),
+  cursor,
+  mode: z
+    .enum(['hybrid', 'lexical', 'vector'])
+    .default('hybrid')
+    .describe('hybrid: the ranking of recall, or with alpha a blend. lexical: words alone. vector: meaning alone.'),
+  alpha: z
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .describe('Share of the vectors in a hybrid score, 0 to 1; default: the ranking of recall.'),
+  k: z
+    .number()
+    .int()
+    .min(1)
+    .max(100)
+    .default(100)
+    .describe('Ranked candidates that are considered and paged through, 1 to 100.'),
+  profile: z.enum(['public', 'structured']).optional().describe('`public`: text, as with Accept: text/plain.'),
+  idempotency_key: name.optional().describe('Ignored: reads change nothing.'),
+});
+
+export const searchReply = z.object({
+  status: z.enum(['ok', 'empty', 'below_threshold', 'degraded']),
+  results: z.array(itemSchema.extend({ score, similarity: score, snippet: z.string() })),
+  next_cursor: nextCursor,
+  coverage: z.object({ candidates: z.number().int(), returned: z.number().int(), answerability: z.number() }),
+  degraded: z.array(z.string()),
+  warnings: warningsSchema,
+});

@@ -1,0 +1,143 @@
+/** The statements of bases and documents; those of sections are in store-sections.ts. */
+import type { Tx } from '../db/db.ts';
+import { type Sql, sql } from '../db/sql.ts';
+import type { Boundary } from '../types.ts';
+
+export interface Base {
+  readonly space_id: number;
+  readonly id: string;
+  readonly content_space: number;
+  readonly owner_id: string;
+  readonly team_id: string | null;
+  readonly name: string;
+  readonly description: string | null;
+  readonly bucket: string;
+  readonly scope: string | null;
+  readonly created_at: Date;
+}
+
+export interface DocumentRow {
+  readonly space_id: number;
+  readonly id: string;
+  readonly source: string | null;
+  readonly title: string;
+  readonly content_type: string;
+  readonly hash: Buffer;
+  readonly bytes: number;
+  readonly characters: number;
+  readonly pages: number | null;
+  readonly sections: number;
+  /** Every section has its vectors. */
+  readonly embedded: boolean;
+  readonly owner_id: string;
+  readonly agent_id: string | null;
+  readonly occurred_at: Date;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  readonly version: number;
+}
+
+/** A part of a statement that is left out. */
+export const NOTHING = sql``;
+
+/** Inside the token's buckets and scopes, on the alias k. */
+function inside({ buckets, scopes }: Boundary): Sql {
+  return sql`true${buckets ? sql` and k.bucket = any (${buckets}::text[])` : NOTHING}${
+    scopes ? sql` and k.scope = any (${scopes}::text[])` : NOTHING
+  }`;
+}
+
+export async function insertBase(tx: Tx, b: Base): Promise<void> {
+  await tx.query(sql`
+    insert into knowledge_bases (space_id, id, content_space, owner_id, name, description, bucket, scope, created_at)
+    values (${b.space_id}, ${b.id}, ${b.content_space}, ${b.owner_id}, ${b.name}, ${b.description}, ${b.bucket}, ${b.scope}, ${b.created_at})`);
+}
+
+export async function findBases(
+  tx: Tx,
+  spaces: readonly number[],
+  boundary: Boundary,
+  {
+    id,
+    before,
+    limit,
+  }: { readonly id?: string | undefined; readonly before?: string | undefined; readonly limit?: number },
+): Promise<Base[]> {
+  return tx.query<Base>(sql`
+    select k.space_id, k.id, k.content_space, k.owner_id, case s.kind when 'team' then s.name end as team_id, k.name, k.description, k.bucket,
+      k.scope, k.created_at
+    from knowledge_bases k join spaces s on s.id = k.space_id
+    where k.space_id = any (${spaces}::int[]) and ${inside(boundary)}${id === undefined ? NOTHING : sql` and k.id = ${id}`}${
+      before === undefined ? NOTHING : sql` and k.id < ${before}`
+    }
+    order by k.id desc${limit === undefined ? NOTHING : sql` limit ${limit}`}`);
+}
+
+/** A base that is being deleted is gone for whoever waited for it. */
+export async function holdBase(tx: Tx, base: Pick<Base, 'space_id' | 'id'>): Promise<boolean> {
+  const rows = await tx.query(sql`
+    select from knowledge_bases where space_id = ${base.space_id} and id = ${base.id} for key share`);
+  return rows.length > 0;
+}
+
+export async function deleteBaseRow(tx: Tx, space: number, id: string): Promise<boolean> {
+  const rows = await tx.query(sql`delete from knowledge_bases where space_id = ${space} and id = ${id} returning id`);
+  return rows.length > 0;
+}
+
+/** Everything in the space of a base. */
+export async function deleteContent(tx: Tx, space: number): Promise<{ documents: number; sections: number }> {
+  // the sections first: whoever is writing vectors of one holds it, and they are there to be deleted afterwards
+  const sections = await tx.query(sql`delete from memories where space_id = ${space} returning seq`);
+  await tx.query(sql`delete from passages where space_id = ${space}`);
+  await tx.query(sql`delete from postings where space_id = ${space}`);
+  const documents = await tx.query(sql`delete from documents where space_id = ${space} returning id`);
+  return { documents: documents.length, sections: sections.length };
+}
+
+export async function deleteSpace(tx: Tx, space: number): Promise<void> {
+  await tx.query(sql`delete from spaces where id = ${space} and kind = 'knowledge'`);
+}
+
+const DOCUMENT: Sql = sql`d.space_id, d.id, d.source, d.title, d.content_type, d.hash, d.bytes, d.characters, d.pages, d.sections,
+  not exists (select from memories m where m.embedded_by = 0 and m.space_id = d.space_id and m.session_id = d.id::text and m.status <> 'deleted')
+    as embedded,
+  d.owner_id, d.agent_id, d.occurred_at, d.created_at, d.updated_at, d.version`;
+
+export async function findDocuments(
+  tx: Tx,
+  spaces: readonly number[],
+  by: { readonly id?: string; readonly source?: string; readonly before?: string | undefined; readonly limit?: number },
+  lock = false,
+): Promise<DocumentRow[]> {
+  return tx.query<DocumentRow>(sql`
+    select ${DOCUMENT} from documents d
+    where d.space_id = any (${spaces}::int[])${by.id === undefined ? NOTHING : sql` and d.id = ${by.id}`}${
+      by.source === undefined ? NOTHING : sql` and d.source = ${by.source}`
+    }${by.before === undefined ? NOTHING : sql` and d.id < ${by.before}`}
+    order by d.id desc${by.limit === undefined ? NOTHING : sql` limit ${by.limit}`}${lock ? sql` for update` : NOTHING}`);
+}
+
+/** False when another writer has just taken the source. */
+export async function insertDocument(tx: Tx, d: DocumentRow): Promise<boolean> {
+  const rows = await tx.query(sql`
+    insert into documents (space_id, id, source, title, content_type, hash, bytes, characters, pages, sections, owner_id, agent_id,
+      occurred_at, created_at, updated_at, version)
+    values (${d.space_id}, ${d.id}, ${d.source}, ${d.title}, ${d.content_type}, ${d.hash}, ${d.bytes}, ${d.characters}, ${d.pages},
+      ${d.sections}, ${d.owner_id}, ${d.agent_id}, ${d.occurred_at}, ${d.created_at}, ${d.updated_at}, ${d.version})
+    on conflict (space_id, source) where source is not null do nothing returning id`);
+  return rows.length > 0;
+}
+
+export async function replaceDocument(tx: Tx, d: DocumentRow): Promise<void> {
+  await tx.query(sql`
+    update documents set title = ${d.title}, content_type = ${d.content_type}, hash = ${d.hash}, bytes = ${d.bytes},
+      characters = ${d.characters}, pages = ${d.pages}, sections = ${d.sections},
+      owner_id = ${d.owner_id}, agent_id = ${d.agent_id}, occurred_at = ${d.occurred_at}, updated_at = ${d.updated_at}, version = ${d.version}
+    where space_id = ${d.space_id} and id = ${d.id}`);
+}
+
+export async function deleteDocumentRow(tx: Tx, space: number, id: string): Promise<boolean> {
+  const rows = await tx.query(sql`delete from documents where space_id = ${space} and id = ${id} returning id`);
+  return rows.length > 0;
+}

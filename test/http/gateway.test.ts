@@ -1,0 +1,258 @@
+import type { AddressInfo } from 'node:net';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import t from 'tap';
+import { makeHttpServer } from '../../examples/mcp-gateway/http.ts';
+import { startService } from '../helpers/service.ts';
+
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/;
+const EMPTY = 'No matching XMemo memory was found.';
+
+t.test('the MCP gateway, by the client of the official SDK', async (t) => {
+  const service = await startService();
+  const base = await service.app.listen({ port: 0, host: '127.0.0.1' });
+  const logged: string[] = [];
+  const gateway = makeHttpServer(base, (line) => logged.push(line));
+  await new Promise<void>((done) => gateway.listen(0, '127.0.0.1', done));
+  const url = new URL(`http://127.0.0.1:${(gateway.address() as AddressInfo).port}/mcp`);
+  t.teardown(async () => {
+    gateway.close();
+    await service.close();
+  });
+
+  const connect = async (headers: Record<string, string>): Promise<Client> => {
+    const client = new Client({ name: 'test', version: '1' });
+    await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }) as Transport);
+    return client;
+  };
+  const as = (token: string, more: Record<string, string> = {}) =>
+    connect({ authorization: `Bearer ${token}`, ...more });
+  const callOn = async (client: Client, name: string, args: Record<string, unknown> = {}) => {
+    const result = await client.callTool({ name, arguments: args });
+    const [content] = result.content as { type: string; text: string }[];
+    return { failed: result.isError === true, text: content?.text ?? '' };
+  };
+
+  const alice = await as(service.token());
+  const call = (name: string, args: Record<string, unknown> = {}) => callOn(alice, name, args);
+
+  await t.test('lists the documented tools with their defaults, limits and hints', async (t) => {
+    const { tools } = await alice.listTools();
+    t.same(tools.map((tool) => tool.name).sort(), [
+      'forget',
+      'ledger',
+      'recall',
+      'recall_context',
+      'remember',
+      'search_knowledge',
+      'search_memory',
+      'todos',
+    ]);
+    const byName = new Map(tools.map((tool) => [tool.name, tool]));
+    for (const { name, description, annotations, inputSchema } of tools) {
+      t.ok(description && description.length > 40, name);
+      t.equal(annotations?.readOnlyHint, /^(recall|search)/.test(name), name);
+      t.equal(annotations?.destructiveHint, name === 'forget', name);
+      t.equal(inputSchema.additionalProperties, false, name);
+    }
+    t.match(byName.get('recall_context')?.inputSchema, {
+      required: ['query'],
+      properties: {
+        max_items: { default: 8, minimum: 1, maximum: 50 },
+        max_tokens: { default: 1500, minimum: 1, maximum: 12_000 },
+        bucket: { default: '%' },
+        path_filter: { default: '%' },
+        memory_type: { default: 'auto' },
+        prefer_working: { default: true },
+        output_json: { default: false },
+      },
+    });
+    t.match(byName.get('recall')?.inputSchema.properties, { limit: { default: 5 }, memory_type: { default: '%' } });
+    t.match(byName.get('remember')?.inputSchema, {
+      required: ['content', 'path'],
+      properties: { bucket: { default: 'public' }, memory_type: { default: 'auto' } },
+    });
+  });
+
+  await t.test(
+    'what one tool remembers the others find, as the text of the service, until it is forgotten',
+    async (t) => {
+      const stored = await call('remember', {
+        content: 'Deploys go out on Tuesdays.',
+        path: 'team/rules',
+        metadata_json: '{"a":1}',
+        agent_id: 'coder',
+      });
+      t.notOk(stored.failed, stored.text);
+      const id = UUID.exec(stored.text)?.[0] ?? '';
+      t.match(
+        stored.text,
+        /^Reference: \S+ \| Type: semantic \| Location: team\/rules \| Outcome: created \| Version: 1$/,
+      );
+      t.match((await service.call('GET', `/memories/${id}`)).body, { metadata: { a: 1 }, agent_id: 'coder' });
+
+      const pack = await call('recall_context', { query: 'when do deploys go out' });
+      const direct = await service.call('GET', '/recall/context', {
+        query: { query: 'when do deploys go out' },
+        headers: { accept: 'text/plain' },
+      });
+      t.equal(pack.text, direct.text);
+      t.match(pack.text, `### XMemo Context\nItems: 1\nReference: ${id}`);
+      t.match(JSON.parse((await call('recall_context', { query: 'deploys', output_json: true })).text), {
+        version: '1',
+        items: [{ id }],
+      });
+      for (const tool of ['recall', 'search_memory']) {
+        t.match((await call(tool, { query: 'deploys on Tuesdays' })).text, `Reference: ${id}`, tool);
+        t.match(
+          JSON.parse((await call(tool, { query: 'deploys on Tuesdays', explain: true })).text).results[0],
+          { id, explanation: {} },
+          tool,
+        );
+      }
+      t.match(await call('recall', { query: 'deploys', path_filter: 'nowhere/%' }), { failed: false, text: EMPTY });
+
+      t.match(await call('forget', { target: id, reason: 'a test' }), {
+        failed: false,
+        text: `Reference: ${id} | Status: deleted | Mode: soft_delete`,
+      });
+      t.match(await call('recall_context', { query: 'when do deploys go out' }), { failed: false, text: EMPTY });
+    },
+  );
+
+  await t.test('documents are searched with what to cite, and mixed into a pack', async (t) => {
+    const token = service.token({ owner: 'frank', scopes: ['memory:read', 'knowledge:read', 'knowledge:write'] });
+    const base = await service.call('POST', '/knowledge-bases', { token, body: { name: 'Handbooks' } });
+    const text = '# Rollback\n\nPress the red lever.';
+    await service.call('POST', `/knowledge-bases/${base.body.id}/items`, { token, body: { text, title: 'Handbook' } });
+    const frank = await as(token);
+    t.match(
+      (await callOn(frank, 'search_knowledge', { query: 'red lever' })).text,
+      /^Reference: \S+ \| Type: knowledge \| Location: Handbook\/Rollback\nSource: document \S+, characters 0-32\n/,
+    );
+    t.match(
+      (await callOn(frank, 'recall_context', { query: 'red lever', include_knowledge: true })).text,
+      /Type: knowledge/,
+    );
+    t.equal((await callOn(frank, 'recall_context', { query: 'red lever' })).text, EMPTY);
+    t.match(await call('search_knowledge', { query: 'red lever' }), {
+      failed: true,
+      text: /^Error insufficient_scope: .*knowledge:read/,
+    });
+  });
+
+  await t.test('each caller is who their token says, and attributed by their headers', async (t) => {
+    const bob = await as(service.token({ owner: 'bob' }), { 'x-memory-os-agent-id': 'Bob Harness' });
+    await callOn(bob, 'remember', { content: 'The wombat code is 4711.', path: 'codes' });
+    t.match((await callOn(bob, 'recall', { query: 'wombat code' })).text, /4711[\s\S]*Attribution: self/);
+    t.equal((await call('recall', { query: 'wombat code' })).text, EMPTY);
+    const byKey = await connect({ 'x-api-key': service.token({ owner: 'bob' }) });
+    t.match((await callOn(byKey, 'recall', { query: 'wombat code' })).text, '4711');
+  });
+
+  await t.test('a fault comes back as a tool error with its code and what to do', async (t) => {
+    const reader = await as(service.token({ scopes: ['memory:read'] }));
+    t.match(await callOn(reader, 'remember', { content: 'x', path: 'p' }), {
+      failed: true,
+      text: /^Error insufficient_scope: .*memory:write.*\nWhat to do: Tell the user which scope/,
+    });
+    const stranger = await as('no-such-token-at-all');
+    t.match(await callOn(stranger, 'recall', { query: 'x' }), {
+      failed: true,
+      text: /^Error invalid_token: [\s\S]*valid token/,
+    });
+    t.match(await call('forget', { target: '0198c2aa-0000-7000-8000-000000000000' }), {
+      failed: true,
+      text: /^Error not_found: [\s\S]*Reference[\s\S]*Request id: /,
+    });
+    t.match(await call('search_memory', { query: 'x', team_id: 'not-mine' }), {
+      failed: true,
+      text: /^Error boundary_denied/,
+    });
+    t.match(await call('remember', { content: 'x', path: 'p', metadata_json: 'nope' }), {
+      failed: true,
+      text: /^Error validation_error: .*metadata/,
+    });
+    t.match(await call('recall', { query: ' \n' }), { failed: true, text: /^Error validation_error: .*query/ });
+    for (const [name, args] of [
+      ['recall_context', { query: 'x', max_items: 51 }],
+      ['recall_context', { query: 'x', max_tokens: 0 }],
+      ['recall', { query: 'x', limit: 51 }],
+      ['recall', { query: 'x', buckett: 'private' }],
+      ['recall', {}],
+      ['forget', { target: 'latest' }],
+      ['forget', { target: '../recall' }],
+      ['forget', { target: '..' }],
+      ['todos', { action: 'create' }],
+      ['ledger', { action: 'add_expense', item: 'tea' }],
+      ['no_such_tool', {}],
+    ] as const) {
+      t.ok((await call(name, args)).failed, `${name} ${JSON.stringify(args)}`);
+    }
+    t.match((await call('todos', { action: 'complete' })).text, 'todo_id');
+  });
+
+  await t.test('a service that is away is said so, in words for a model', async (t) => {
+    const alone = makeHttpServer('http://127.0.0.1:1', () => {});
+    await new Promise<void>((done) => alone.listen(0, '127.0.0.1', done));
+    t.teardown(() => alone.close());
+    const client = new Client({ name: 'test', version: '1' });
+    const at = new URL(`http://127.0.0.1:${(alone.address() as AddressInfo).port}/mcp`);
+    await client.connect(
+      new StreamableHTTPClientTransport(at, { requestInit: { headers: { authorization: 'Bearer x' } } }) as Transport,
+    );
+    t.match(await callOn(client, 'recall', { query: 'x' }), {
+      failed: true,
+      text: /^Error unreachable: [\s\S]*Go on without memory/,
+    });
+  });
+
+  await t.test('only POST /mcp with a credential is served', async (t) => {
+    const initialize = JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'initialize',
+      params: { protocolVersion: '2024-11-05', capabilities: {}, clientInfo: { name: 'x', version: '1' } },
+    });
+    const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+    const post = (body: string, more: Record<string, string> = {}) =>
+      fetch(url, { method: 'POST', headers: { ...headers, ...more }, body });
+    const refused = await post(initialize);
+    t.equal(refused.status, 401);
+    t.equal(refused.headers.get('www-authenticate'), 'Bearer');
+    const credential = { authorization: `Bearer ${service.token()}` };
+    const old = await post(initialize, credential);
+    t.match(await old.json(), { id: 1, result: { protocolVersion: '2024-11-05', serverInfo: { name: 'xmemo' } } });
+    t.equal((await post('{', credential)).status, 400);
+    t.equal((await post(`"${'x'.repeat(5 * 1024 * 1024)}"`, credential)).status, 413);
+    t.equal((await fetch(url, { headers: credential })).status, 405);
+    t.equal((await fetch(new URL('/other', url))).status, 404);
+    t.match(await (await fetch(new URL('/health', url))).json(), { status: 'ok' });
+  });
+
+  await t.test('over stdio the token comes from the environment', async (t) => {
+    const main = new URL('../../examples/mcp-gateway/main.ts', import.meta.url).pathname;
+    const start = async (env: Record<string, string>): Promise<Client> => {
+      const client = new Client({ name: 'test', version: '1' });
+      await client.connect(
+        new StdioClientTransport({
+          command: process.execPath,
+          args: ['--import', 'tsx', main, '--stdio'],
+          env: { XMEMO_URL: base, ...env },
+          stderr: 'ignore',
+        }) as Transport,
+      );
+      return client;
+    };
+    const client = await start({ XMEMO_TOKEN: service.token(), XMEMO_AGENT_ID: 'desk' });
+    const stored = await callOn(client, 'remember', { content: 'Numbats eat termites.', path: 'animals' });
+    t.match((await service.call('GET', `/memories/${UUID.exec(stored.text)?.[0]}`)).body, { agent_id: 'desk' });
+    t.match((await callOn(client, 'recall_context', { query: 'numbats' })).text, 'termites');
+    await client.close();
+    await t.rejects(start({}));
+  });
+
+  t.same(logged, []);
+});

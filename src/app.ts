@@ -13,6 +13,7 @@ import { registerInput } from './http/input.ts';
 import { registerObserve } from './http/observe.ts';
 import { CANONICAL_MOUNT, CLIENT_MOUNTS, openapiRoutes, registerOpenapi } from './http/openapi.ts';
 import { memoryRoutes } from './memory/routes.ts';
+import { explainMatch, findByText } from './recall/match.ts';
 import { recallRoutes } from './recall/routes.ts';
 
 /** A content of 512 KiB may be six times as long when every byte is escaped in JSON; anything beyond is refused unread. */
@@ -51,7 +52,7 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
       async (mount) => {
         registerInput(mount, prefix === CANONICAL_MOUNT ? 'refuse' : 'drop');
         await mount.register(recallRoutes(deps));
-        await mount.register(memoryRoutes(deps));
+        await mount.register(memoryRoutes(deps, { explainMatch, findByText }));
         await mount.register(healthRoutes(deps));
       },
       { prefix },

@@ -3,6 +3,7 @@ import closeWithGrace from 'close-with-grace';
 import { buildApp } from '../app.ts';
 import { migrate } from '../db/migrate.ts';
 import type { Deps } from '../deps.ts';
+import { purge } from '../memory/purge.ts';
 import { makeCountTokens } from '../recall/tokens.ts';
 import { configOrExit, fail, jwtSecret, makeLog, openDb, openEmbedder } from './start.ts';
 import { signToken } from './tokens.ts';
@@ -10,6 +11,7 @@ import { welcome } from './welcome.ts';
 
 const SHUTDOWN_MS = 10_000;
 const DEMO_TTL_SECONDS = 30 * 86_400;
+const PURGE_EVERY_MS = 10 * 60_000;
 
 const config = configOrExit();
 const log = makeLog(config);
@@ -23,7 +25,9 @@ try {
   }
   const deps: Deps = { config, db, embedder, countTokens: makeCountTokens(), now: () => new Date(), log };
   const app = await buildApp(deps, secret);
+  const purging = setInterval(() => void runPurge(deps), PURGE_EVERY_MS).unref();
   app.addHook('onClose', async () => {
+    clearInterval(purging);
     await Promise.allSettled([embedder.close(), db.close()]);
   });
   closeWithGrace({ delay: SHUTDOWN_MS, logger: log }, async ({ err }) => {
@@ -38,4 +42,14 @@ try {
   }
 } catch (error) {
   fail(error);
+}
+
+/** A purge that fails is tried again at the next turn. */
+async function runPurge(deps: Deps): Promise<void> {
+  try {
+    const purged = await purge(deps);
+    if (purged.memories + purged.keys > 0) deps.log.info({ event: 'purged', ...purged }, 'purged');
+  } catch (err) {
+    deps.log.warn({ err, event: 'purge_failed' }, 'the purge failed');
+  }
 }

@@ -10,6 +10,8 @@ export interface Filters {
   readonly scope?: string | undefined;
   /** Exact, or with `%` as a wildcard; every other character is literal. */
   readonly path?: string | undefined;
+  /** Literal; the path itself and whatever stands below it: matches at `/` only. */
+  readonly pathPrefix?: string | undefined;
   readonly memoryType?: MemoryType | undefined;
   readonly statuses: readonly Exclude<MemoryStatus, 'deleted'>[];
   readonly agentId?: string | undefined;
@@ -28,15 +30,17 @@ export const ACTIVE: Filters = { statuses: ['active'] };
 
 /** Not deleted, not expired, inside the token's buckets and scopes. */
 export function visible(boundary: Boundary, now: Date): Sql {
-  return join(
-    [
-      sql`m.status <> 'deleted'`,
-      sql`(m.expires_at is null or m.expires_at > ${now})`,
-      ...(boundary.buckets ? [sql`m.bucket = any (${boundary.buckets}::text[])`] : []),
-      ...(boundary.scopes ? [sql`m.scope = any (${boundary.scopes}::text[])`] : []),
-    ],
-    ' and ',
-  );
+  return sql`m.status <> 'deleted' and (m.expires_at is null or m.expires_at > ${now}) and ${inside(boundary)}`;
+}
+
+/** Inside the token's buckets and scopes alone; what is forgotten or expired too. For versions and receipts, never for a read of memories. */
+export function inside({ buckets, scopes }: Boundary): Sql {
+  const parts = [
+    sql`true`,
+    ...(buckets ? [sql`m.bucket = any (${buckets}::text[])`] : []),
+    ...(scopes ? [sql`m.scope = any (${scopes}::text[])`] : []),
+  ];
+  return join(parts, ' and ');
 }
 
 export function matches(f: Filters): Sql {
@@ -50,6 +54,7 @@ export function matches(f: Filters): Sql {
     ...equal(sql`m.source`, f.source),
     ...equal(sql`m.session_id`, f.sessionId),
     ...(f.path === undefined ? [] : [pathMatches(f.path)]),
+    ...(f.pathPrefix === undefined ? [] : [sql`(m.path = ${f.pathPrefix} or starts_with(m.path, ${`${f.pathPrefix}/`}))`]),
     ...(f.provenance === undefined ? [] : [sql`m.provenance @> ${JSON.stringify(f.provenance)}::jsonb`]),
     ...(f.metadata === undefined ? [] : [sql`m.metadata @> ${JSON.stringify(f.metadata)}::jsonb`]),
     ...(f.since === undefined ? [] : [sql`coalesce(m.occurred_at, m.created_at) >= ${f.since}`]),

@@ -50,6 +50,9 @@ function weightOf(memory: Neighbour, neighbour: Neighbour, side: 'before' | 'aft
 }
 
 /** Pieces of one session that one author dated to the same instant are parts of one document, not turns of a talk. */
-export function sameDocument(a: Pick<Neighbour, 'author' | 'occurred_at'>, b: Pick<Neighbour, 'author' | 'occurred_at'>): boolean {
+export function sameDocument(
+  a: Pick<Neighbour, 'author' | 'occurred_at'>,
+  b: Pick<Neighbour, 'author' | 'occurred_at'>,
+): boolean {
   return a.author === b.author && a.occurred_at !== null && a.occurred_at.getTime() === b.occurred_at?.getTime();
 }

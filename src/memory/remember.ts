@@ -1,26 +1,32 @@
 /** Stores a memory: its text, words and vectors in one transaction. */
-import { createHash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import type { Tx } from '../db/db.ts';
 import { ensureModel, ensureSpace } from '../db/spaces.ts';
+import { sql } from '../db/sql.ts';
 import type { Deps } from '../deps.ts';
-import type { Embedder } from '../embed/embedder.ts';
-import { ANALYSER } from '../text/analyse.ts';
-import { densePrefix, type Indexable, ownTerms } from '../text/indexed.ts';
+import { ApiError } from '../errors.ts';
+import { ANALYSER, analyse } from '../text/analyse.ts';
+import { ownTerms } from '../text/indexed.ts';
+import { nearDuplicate } from '../text/near-duplicate.ts';
 import type { Agent, MemoryType, Principal } from '../types.ts';
 import { classify } from './classify.ts';
+import { embedPassages } from './passages.ts';
+import { recalledText } from './recalled.ts';
 import {
   findSame,
+  findSimilar,
+  hashOf,
   insertMemory,
   lockBySemanticKey,
   type NewMemory,
-  type PassageRow,
   replaceMemory,
   touchSpace,
   type Written,
   writePassages,
 } from './store.ts';
-import { besides, indexWords, lockSession } from './words.ts';
+import { reinforce } from './usage.ts';
+import { keepVersions } from './versions.ts';
+import { besides, indexWords, lockSessions } from './words.ts';
 
 /** What a caller asks to store; checked and normalised, boundaries included. */
 export interface RememberInput {
@@ -43,28 +49,49 @@ export interface RememberInput {
   readonly provenance: Readonly<Record<string, unknown>>;
   readonly occurredAt: Date | null;
   readonly expiresAt: Date | null;
+  /** Store it although it is one of our own answers. */
+  readonly allowRecalled: boolean;
 }
 
+/** created; updated: a new version under its semantic key; unchanged: the very same was there; merged: with one that says it in nearly the same words. */
+export const OUTCOMES = ['created', 'updated', 'unchanged', 'merged'] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
 export interface Remembered extends Written {
-  /** `created`; `updated`: a new version under its semantic key; `unchanged`: the very same text was there. */
-  readonly outcome: 'created' | 'updated' | 'unchanged';
+  readonly outcome: Outcome;
   readonly memoryType: MemoryType;
 }
 
-export async function remember(deps: Deps, principal: Principal, agent: Agent, input: RememberInput): Promise<Remembered> {
+/** @throws ApiError recalled_text */
+export async function remember(
+  deps: Deps,
+  principal: Principal,
+  agent: Agent,
+  input: RememberInput,
+): Promise<Remembered> {
+  const recalled = input.allowRecalled ? undefined : recalledText(input.content);
+  if (recalled)
+    throw new ApiError('recalled_text', `content: ${recalled}; say allow_recalled=true to store it all the same`);
   const memory = toMemory(deps, principal, agent, input);
-  const space = await ensureSpace(deps.db, input.team === undefined ? { kind: 'owner', name: principal.owner } : { kind: 'team', name: input.team });
+  const space = await ensureSpace(
+    deps.db,
+    input.team === undefined ? { kind: 'owner', name: principal.owner } : { kind: 'team', name: input.team },
+  );
   const passages = await embedPassages(deps, memory);
   const model = await ensureModel(deps.db, deps.embedder);
   return deps.db.transaction({ spaces: [space] }, async (tx) => {
-    await lockSession(tx, space, memory.session_id);
-    const same = input.dedupe && memory.semantic_key === null ? await findSame(tx, space, memory) : undefined;
-    if (same) return { ...same, outcome: 'unchanged', memoryType: memory.memory_type };
-    const { written, beside, created } = await write(tx, space, memory);
+    await lockSessions(tx, space, [memory.session_id]);
+    const twin = input.dedupe && memory.semantic_key === null ? await findTwin(tx, space, memory) : undefined;
+    if (twin) {
+      await reinforce(tx, space, twin.seq, memory.now);
+      return { ...twin, memoryType: memory.memory_type };
+    }
+    const { written, outcome, beside } = await write(tx, space, memory);
+    if (outcome === 'unchanged') return { ...written, outcome, memoryType: memory.memory_type };
     await writePassages(tx, space, written.seq, model, passages, ownTerms(memory).length);
-    const affected = new Set([written.seq, ...beside, ...(await besides(tx, space, written.seq))]);
+    const affected = new Set([written.seq, ...beside, ...(await besides(tx, space, [written.seq]))]);
     await touchSpace(tx, space, await indexWords(tx, space, [...affected]));
-    return { ...written, outcome: created ? 'created' : 'updated', memoryType: memory.memory_type };
+    return { ...written, outcome, memoryType: memory.memory_type };
   });
 }
 
@@ -78,7 +105,7 @@ function toMemory(deps: Deps, principal: Principal, agent: Agent, input: Remembe
     path: input.path,
     memory_type: input.memoryType === 'auto' ? classify(input) : input.memoryType,
     content: input.content,
-    content_hash: createHash('sha256').update(input.content).digest(),
+    content_hash: hashOf(input.content),
     semantic_key: input.semanticKey,
     importance: input.importance,
     confidence: input.confidence,
@@ -97,42 +124,44 @@ function toMemory(deps: Deps, principal: Principal, agent: Agent, input: Remembe
   };
 }
 
+/** The memory that a repetition is merged with. */
+async function findTwin(
+  tx: Tx,
+  space: number,
+  memory: NewMemory,
+): Promise<(Written & { outcome: Outcome }) | undefined> {
+  // Two writers of the same words would both find nothing: they take turns.
+  await tx.query(sql`select pg_advisory_xact_lock(${space}::int, hashtext(${`dedupe ${memory.bucket}`}))`);
+  const same = await findSame(tx, space, memory);
+  const twin =
+    same ??
+    (await findSimilar(tx, space, memory, analyse(memory.content))).find(({ content }) =>
+      nearDuplicate(content, memory.content),
+    );
+  if (!twin) return undefined;
+  const [held] = await tx.query<Written>(sql`
+    select seq, id, version, created_at, updated_at from memories
+    where space_id = ${space} and seq = ${twin.seq} and status = 'active' for update`);
+  return held && { ...held, outcome: same ? 'unchanged' : 'merged' }; // forgotten this very moment: then it is stored anew
+}
+
 interface Placed {
   readonly written: Written;
-  readonly created: boolean;
+  readonly outcome: Outcome;
   /** Memories that stood beside an earlier version, in a session that this one may have left. */
   readonly beside: readonly string[];
 }
 
 async function write(tx: Tx, space: number, memory: NewMemory): Promise<Placed> {
   const inserted = await insertMemory(tx, space, memory);
-  if (inserted) return { written: inserted, created: true, beside: [] };
+  if (inserted) return { written: inserted, outcome: 'created', beside: [] };
   // Another writer holds the key: its row is committed (the insert waited for it), so it can be locked and replaced.
   const held = await lockBySemanticKey(tx, space, memory);
   if (!held) return write(tx, space, memory);
-  const beside = await besides(tx, space, held.seq);
-  return { written: await replaceMemory(tx, space, held.seq, memory), created: false, beside };
-}
-
-/**
- * The vectors of a memory, made before any connection is taken. When the embedder fails the memory is stored all the same:
- * it is found by its words.
- */
-async function embedPassages(deps: Deps, memory: Indexable): Promise<PassageRow[]> {
-  try {
-    return await passagesOf(deps.embedder, memory);
-  } catch (error) {
-    deps.log.warn({ err: error, event: 'embedding_failed' }, 'a memory is stored without vectors');
-    return [];
-  }
-}
-
-export async function passagesOf(embedder: Embedder, memory: Indexable): Promise<PassageRow[]> {
-  const prefix = densePrefix(memory);
-  const spans = await embedder.split(memory.content, prefix);
-  const embeddings = await embedder.embed(
-    spans.map((span) => prefix + memory.content.slice(span.start, span.end)),
-    'passage',
-  );
-  return spans.map((span, i) => ({ ...span, embedding: embeddings[i]! }));
+  if (held.unchanged) return { written: held, outcome: 'unchanged', beside: [] };
+  if (held.session_id !== memory.session_id) await lockSessions(tx, space, [held.session_id]);
+  const beside = await besides(tx, space, [held.seq]);
+  await keepVersions(tx, space, [held.seq], memory.now);
+  const written = await replaceMemory(tx, space, held.seq, memory, { action: 'remember', status: 'active' });
+  return { written, outcome: 'updated', beside };
 }

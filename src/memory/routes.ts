@@ -1,103 +1,223 @@
-/** HTTP of a memory's life. */
+/** HTTP of storing and reading memories. */
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
-import { assertInside, assertTeam, spacesOf } from '../db/boundary.ts';
-import { findById } from '../db/memories.ts';
-import { findSpaces } from '../db/spaces.ts';
+import { assertInside, assertTeam } from '../db/boundary.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError, invalid } from '../errors.ts';
 import { agentOf, principalOf } from '../http/auth.ts';
-import { assertContent, normalisePath, toDate } from '../http/fields.ts';
+import { assertContent, normalisePath, toDate, toFilters } from '../http/fields.ts';
+import { once } from '../http/idempotency.ts';
 import { memorySchema, toWire } from '../http/wire.ts';
-import { forget } from './forget.ts';
+import { explain, versionsOf, withMemory } from './explain.ts';
+import type { RecallLinks } from './links.ts';
+import { list } from './list.ts';
+import { readReceipt } from './receipt.ts';
 import { type RememberInput, remember } from './remember.ts';
-import { forgetBody, forgetReply, idParams, rememberBody, rememberReply } from './schema.ts';
+import { changeRoutes } from './routes-change.ts';
+import { transferRoutes } from './routes-transfer.ts';
+import { idParams, receiptSchema, rememberBody, rememberReply } from './schema.ts';
+import {
+  explainQuery,
+  explainReply,
+  listQuery,
+  listReply,
+  statsQuery,
+  statsReply,
+  versionsQuery,
+  versionsReply,
+} from './schema-life.ts';
+import { stats } from './stats.ts';
+import { any, toWireReceipt, toWireUsage, toWireVersion, uuidOf } from './wire.ts';
 
 export const memoryRoutes =
-  (deps: Deps): FastifyPluginAsyncZod =>
+  (deps: Deps, links: RecallLinks): FastifyPluginAsyncZod =>
   async (app) => {
+    const tags = ['memory'];
+    const read = { scopes: ['memory:read' as const] };
+    const named = (request: FastifyRequest) => (request.warnings.length > 0 ? { warnings: request.warnings } : {});
+
     app.post('/remember', {
       config: { scopes: ['memory:write'] },
       schema: {
         operationId: 'remember',
-        tags: ['memory'],
+        tags,
         summary: 'Store a memory',
-        description: 'Found by every read from the moment of the reply. 201: stored. 200: a new version under its semantic key, or the same text was there.',
+        description:
+          'Found by every read from the moment of the reply. 201: stored. 200: a new version under its semantic key, or the same was there. A text that is an answer of recall is refused with `recalled_text`.',
         body: rememberBody,
         response: { 200: rememberReply, 201: rememberReply },
       },
-      handler: async (request, reply) => {
-        const input = toInput(request, request.body);
-        const written = await remember(deps, principalOf(request), agentOf(request, request.body), input);
-        return reply.code(written.outcome === 'created' ? 201 : 200).send({
-          id: written.id,
-          memory_id: written.id,
-          status: 'active',
-          outcome: written.outcome,
-          memory_type: written.memoryType,
-          version: written.version,
-          created_at: written.created_at.toISOString(),
-          updated_at: written.updated_at.toISOString(),
-          ...(request.warnings.length > 0 && { warnings: request.warnings }),
+      handler: (request, reply) =>
+        once(
+          deps,
+          request,
+          reply,
+          (deps) =>
+            remember(deps, principalOf(request), agentOf(request, request.body), toInput(request, request.body)),
+          (written) => ({
+            status: written.outcome === 'created' ? 201 : 200,
+            body: {
+              id: written.id,
+              memory_id: written.id,
+              status: 'active' as const,
+              outcome: written.outcome,
+              memory_type: written.memoryType,
+              version: written.version,
+              created_at: written.created_at.toISOString(),
+              updated_at: written.updated_at.toISOString(),
+            },
+          }),
+        ),
+    });
+
+    app.get('/memories', {
+      config: read,
+      schema: {
+        operationId: 'listMemories',
+        tags,
+        summary: 'List memories',
+        description: 'Newest arrival first. `next_cursor` neither skips nor repeats when others write meanwhile.',
+        querystring: listQuery,
+        response: { 200: listReply },
+      },
+      handler: async (request) => {
+        const { limit, offset, cursor } = request.query;
+        const asked = { filters: toFilters(request.query), team: any(request.query.team_id), limit, offset, cursor };
+        const { rows, total, next } = await list(deps, principalOf(request), asked);
+        const items = rows.map((row) => toWire(row, agentOf(request)));
+        return { items, memories: items, total, limit, offset, next_cursor: next, ...named(request) };
+      },
+    });
+
+    app.get('/memories/stats', {
+      config: read,
+      schema: {
+        operationId: 'memoryStats',
+        tags,
+        summary: 'Count memories',
+        description: 'What this token may see; nothing that is forgotten or expired.',
+        querystring: statsQuery,
+        response: { 200: statsReply },
+      },
+      handler: async (request) => {
+        const { group_by: groupBy, top_n: topN } = request.query;
+        const counted = await stats(deps, principalOf(request), {
+          filters: toFilters(request.query),
+          team: any(request.query.team_id),
+          groupBy,
+          topN,
         });
+        return {
+          total_count: counted.total,
+          filtered_count: counted.filtered,
+          scanned_count: counted.total,
+          latest_at: counted.latest?.toISOString() ?? null,
+          oldest_at: counted.oldest?.toISOString() ?? null,
+          type_counts: counted.types,
+          status_counts: counted.statuses,
+          bucket_counts: counted.buckets,
+          groups: counted.groups.map(({ key, count }) => ({ group_by: { [groupBy ?? '']: key }, count })),
+          ...named(request),
+        };
       },
     });
 
     app.get('/memories/:id', {
-      config: { scopes: ['memory:read'] },
+      config: read,
       schema: {
         operationId: 'getMemory',
-        tags: ['memory'],
+        tags,
         summary: 'Read one memory',
-        description: 'Whole content. 404 when there is none that this token may see: forgotten, expired and foreign ids are the same.',
+        description:
+          'Whole content; its version is the ETag. 404 when there is none that this token may see: forgotten, expired and foreign ids are the same.',
         params: idParams,
         response: { 200: memorySchema },
       },
-      handler: async (request) => {
-        const principal = principalOf(request);
-        const spaces = await findSpaces(deps.db, spacesOf(principal));
-        const id = uuidOf(request.params.id);
-        const row = await deps.db.transaction({ spaces, readOnly: true }, (tx) => findById(tx, spaces, id, principal, deps.now()));
-        if (!row) throw new ApiError('not_found');
+      handler: async (request, reply) => {
+        const row = await withMemory(
+          deps,
+          principalOf(request),
+          { id: uuidOf(request.params.id) },
+          async (_tx, row) => row,
+        );
+        reply.header('etag', `"${row.version}"`);
         return toWire(row, agentOf(request));
       },
     });
 
-    app.post('/memories/:id/forget', {
-      config: { scopes: ['memory:delete', 'memory:write'] },
+    app.get('/memories/:id/explain', {
+      config: read,
       schema: {
-        operationId: 'forget',
-        tags: ['memory'],
-        summary: 'Forget a memory',
-        description: 'From the moment of the reply it is in no read, list or count.',
+        operationId: 'explainMemory',
+        tags,
+        summary: 'Why is it there, why was it found',
         params: idParams,
-        body: forgetBody,
-        response: { 200: forgetReply },
+        querystring: explainQuery,
+        response: { 200: explainReply },
       },
       handler: async (request) => {
-        const { mode, bucket, scope } = request.body;
-        const any = (value: string | undefined) => (value === '%' ? undefined : value);
-        const done = await forget(deps, principalOf(request), { id: uuidOf(request.params.id), mode, bucket: any(bucket), scope: any(scope) });
+        const { query, include_embedding: includeEmbedding, bucket, scope, team_id } = request.query;
+        const which = { id: uuidOf(request.params.id), bucket: any(bucket), scope: any(scope), team: any(team_id) };
+        const found = await explain(deps, links, principalOf(request), which, { query, includeEmbedding });
+        const memory = toWire(found.row, agentOf(request));
         return {
-          id: done.id,
-          memory_id: done.id,
-          status: 'deleted' as const,
-          mode: done.mode,
-          forgotten_at: done.at.toISOString(),
-          ...(request.warnings.length > 0 && { warnings: request.warnings }),
+          ...memory,
+          memory,
+          versions: found.versions.map((version) => toWireVersion(version, agentOf(request))),
+          usage: toWireUsage(found.usage),
+          match: found.match,
+          embedding: found.embedding?.map((passage) => ({ ...passage, vector: [...passage.vector] })) ?? null,
+          ...named(request),
         };
       },
     });
+
+    app.get('/memories/:id/versions', {
+      config: read,
+      schema: {
+        operationId: 'listVersions',
+        tags,
+        summary: 'All versions of a memory',
+        description: 'What it said, and when it was so. Redaction and hard deletion reach every version.',
+        params: idParams,
+        querystring: versionsQuery,
+        response: { 200: versionsReply },
+      },
+      handler: async (request) => {
+        const id = uuidOf(request.params.id);
+        const versions = await versionsOf(deps, principalOf(request), id, {
+          limit: request.query.limit,
+          before: request.query.before,
+        });
+        const last = versions.at(-1);
+        return {
+          id,
+          memory_id: id,
+          versions: versions.map((version) => toWireVersion(version, agentOf(request))),
+          next_before: versions.length === request.query.limit && last && last.version > 1 ? last.version : null,
+          ...named(request),
+        };
+      },
+    });
+
+    app.get('/memories/:id/receipt', {
+      config: { scopes: ['memory:read', 'memory:delete', 'memory:write'] },
+      schema: {
+        operationId: 'forgetReceipt',
+        tags,
+        summary: 'The receipt of a forgotten memory',
+        description: 'What was forgotten when, and that no path found it. Holds no text; outlives the memory.',
+        params: idParams,
+        response: { 200: receiptSchema },
+      },
+      handler: async (request) =>
+        toWireReceipt(await readReceipt(deps, principalOf(request), uuidOf(request.params.id))),
+    });
+
+    await app.register(changeRoutes(deps, links));
+    await app.register(transferRoutes(deps));
   };
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-
-/** Ids are opaque to callers: one that cannot be ours names no memory. @throws ApiError not_found */
-function uuidOf(id: string): string {
-  if (!UUID.test(id)) throw new ApiError('not_found');
-  return id.toLowerCase();
-}
 
 function toInput(request: FastifyRequest, body: z.infer<typeof rememberBody>): RememberInput {
   const principal = principalOf(request);
@@ -105,7 +225,8 @@ function toInput(request: FastifyRequest, body: z.infer<typeof rememberBody>): R
   if (body.bucket === '%') throw invalid('body', 'bucket', '% stands for all buckets and cannot be written to');
   if (body.team_id !== undefined) assertTeam(principal, body.team_id);
   assertInside(principal, body);
-  if (principal.scopes && body.scope === undefined) throw new ApiError('boundary_denied', 'the token may only write with one of its scopes: name it in scope');
+  if (principal.scopes && body.scope === undefined)
+    throw new ApiError('boundary_denied', 'the token may only write with one of its scopes: name it in scope');
   const path = normalisePath(body.path ?? body.logic_path ?? '');
   const { device_id, device_label } = body;
   return {
@@ -124,8 +245,13 @@ function toInput(request: FastifyRequest, body: z.infer<typeof rememberBody>): R
     sessionId: body.session_id ?? null,
     position: body.position ?? null,
     metadata: body.metadata ?? {},
-    provenance: { ...body.provenance, ...(device_id !== undefined && { device_id }), ...(device_label !== undefined && { device_label }) },
+    provenance: {
+      ...body.provenance,
+      ...(device_id !== undefined && { device_id }),
+      ...(device_label !== undefined && { device_label }),
+    },
     occurredAt: toDate(body.occurred_at) ?? null,
     expiresAt: toDate(body.expires_at) ?? null,
+    allowRecalled: body.allow_recalled,
   };
 }

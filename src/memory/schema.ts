@@ -3,31 +3,59 @@ import { z } from 'zod';
 import { instant, name } from '../http/fields.ts';
 import { warningsSchema } from '../http/wire.ts';
 import { MEMORY_TYPES } from '../types.ts';
+import { FORGET_MODES } from './receipt.ts';
+import { OUTCOMES } from './remember.ts';
 
 const object = z.record(z.string(), z.unknown());
 const unit = z.number().min(0).max(1);
 
 export const rememberBody = z.object({
-  content: z.string().min(1).describe('The text. At most 524,288 bytes; long texts are split for search and kept whole.'),
-  path: z.string().max(1_024).optional().describe('A category like `projects/xmemo`. Leading, trailing and doubled slashes are dropped.'),
+  content: z
+    .string()
+    .min(1)
+    .describe('The text. At most 524,288 bytes; long texts are split for search and kept whole.'),
+  path: z
+    .string()
+    .max(1_024)
+    .optional()
+    .describe('A category like `projects/xmemo`. Leading, trailing and doubled slashes are dropped.'),
   bucket: name.default('public').describe('Namespace; made by its first use.'),
   scope: name.optional().describe('A narrowing tag inside the owner.'),
   team_id: name.optional().describe('Share with this team; the token must belong to it.'),
-  memory_type: z.enum([...MEMORY_TYPES, 'auto']).default('auto').describe('`auto`: the service decides.'),
-  semantic_key: name.optional().describe('Stable name of one evolving fact: writing it again makes a new version under the same id.'),
-  dedupe: z.boolean().default(false).describe('Return the memory that already holds the very same text instead of storing it twice.'),
+  memory_type: z
+    .enum([...MEMORY_TYPES, 'auto'])
+    .default('auto')
+    .describe('`auto`: the service decides.'),
+  semantic_key: name
+    .optional()
+    .describe('Stable name of one evolving fact: writing it again makes a new version under the same id.'),
+  dedupe: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Merge with a memory that says the same in the same or nearly the same words, with the same type, author, path, session and time, instead of storing it twice; counts as reinforcement.',
+    ),
+  allow_recalled: z.boolean().default(false).describe('Store a text although it is an answer of recall.'),
   importance: unit.optional(),
   confidence: unit.optional(),
   expires_at: instant.optional().describe('From this instant on the memory is in no read.'),
   occurred_at: instant.optional().describe('When it happened; default: unknown. Part of what is searched.'),
   author: name.optional().describe('Who said or wrote it; default: the agent. Part of what is searched.'),
   session_id: name.optional().describe('Conversation or document that it belongs to: its neighbours help to find it.'),
-  position: z.number().int().min(0).max(2_147_483_647).optional().describe('Place inside the session; default: by time, then arrival.'),
+  position: z
+    .number()
+    .int()
+    .min(0)
+    .max(2_147_483_647)
+    .optional()
+    .describe('Place inside the session; default: by time, then arrival.'),
   source: name.optional(),
   metadata: object.optional(),
   provenance: object.optional(),
   agent_id: name.optional().describe('Default: the header X-Memory-OS-Agent-ID.'),
-  agent_instance_id: name.optional().describe('Default: the header X-Memory-OS-Agent-Instance-ID. Only a hash is stored.'),
+  agent_instance_id: name
+    .optional()
+    .describe('Default: the header X-Memory-OS-Agent-Instance-ID. Only a hash is stored.'),
   device_id: name.optional().describe('Kept in provenance.'),
   device_label: name.optional().describe('Kept in provenance.'),
   logic_path: z.string().max(1_024).optional().describe('Alias of path.'),
@@ -38,7 +66,11 @@ export const rememberReply = z.object({
   id: z.uuid(),
   memory_id: z.uuid(),
   status: z.literal('active'),
-  outcome: z.enum(['created', 'updated', 'unchanged']),
+  outcome: z
+    .enum(OUTCOMES)
+    .describe(
+      'updated: a new version under its semantic_key. unchanged: the very same was there. merged: with one that says it in nearly the same words.',
+    ),
   memory_type: z.enum(MEMORY_TYPES),
   version: z.number().int(),
   created_at: z.string(),
@@ -46,9 +78,30 @@ export const rememberReply = z.object({
   warnings: warningsSchema,
 });
 
+const found = z.number().int();
+
+/** Zeros: a forgetting that a path can still see is undone and answered with an error. */
+export const receiptSchema = z.object({
+  id: z.uuid(),
+  memory_id: z.uuid(),
+  mode: z.enum(FORGET_MODES),
+  reason: z.string().nullable(),
+  forgotten_at: z.string(),
+  checks: z
+    .object({ id: found, list: found, lexical: found, vector: found, versions: found, export: found, pack: found })
+    .describe('What each path still found of the text, looked for in the transaction that forgot it.'),
+  verified: z.literal(true),
+});
+
 export const forgetBody = z.object({
-  mode: z.enum(['soft_delete', 'hard_delete']).default('soft_delete').describe('soft_delete can be restored, hard_delete is final. Neither is in any read.'),
+  mode: z
+    .enum(FORGET_MODES)
+    .default('soft_delete')
+    .describe(
+      'soft_delete can be restored. hard_delete is final, versions included, and also takes what was soft-deleted. redact overwrites the text of every version for good: with replacement_content the memory lives on with that text, without it it leaves every read.',
+    ),
   reason: z.string().max(1_000).optional(),
+  replacement_content: z.string().min(1).optional().describe('With redact: what stands in place of the text.'),
   bucket: name.optional().describe('When given and not `%`, the memory must be in it.'),
   scope: name.optional().describe('When given and not `%`, the memory must have it.'),
   idempotency_key: name.optional(),
@@ -57,9 +110,10 @@ export const forgetBody = z.object({
 export const forgetReply = z.object({
   id: z.uuid(),
   memory_id: z.uuid(),
-  status: z.literal('deleted'),
-  mode: z.enum(['soft_delete', 'hard_delete']),
+  status: z.enum(['deleted', 'redacted']),
+  mode: z.enum(FORGET_MODES),
   forgotten_at: z.string(),
+  receipt: receiptSchema,
   warnings: warningsSchema,
 });
 

@@ -23,19 +23,31 @@ export interface Totals {
   readonly terms: number;
 }
 
-/** Writers of one session take turns: each of them rewrites the words of memories that the others may be writing. Call it before reading. */
-export async function lockSession(tx: Tx, space: number, session: string | null): Promise<void> {
-  if (session !== null) await tx.query(sql`select pg_advisory_xact_lock(${space}, hashtext(${session}))`);
+/**
+ * Writers of one session take turns: each of them rewrites the words of memories that the others may be writing. Call it before reading.
+ * The shared lock holds off whoever writes many sessions of the space at once.
+ */
+export async function lockSessions(tx: Tx, space: number, sessions: readonly (string | null)[]): Promise<void> {
+  const named = sessions.filter((session) => session !== null);
+  if (named.length === 0) return;
+  await tx.query(sql`
+    select pg_advisory_xact_lock_shared(${space}::bigint), pg_advisory_xact_lock(${space}::int, h)
+    from (select distinct hashtext(s) as h from unnest(${named}::text[]) s order by 1) ordered`);
 }
 
-/** The memories directly before and after one in its session, whose words depend on it. */
-export async function besides(tx: Tx, space: number, seq: string): Promise<string[]> {
+/** In place of the locks of many sessions: one writer in the whole space. */
+export async function lockAllSessions(tx: Tx, space: number): Promise<void> {
+  await tx.query(sql`select pg_advisory_xact_lock(${space}::bigint)`);
+}
+
+/** The memories directly before and after each of these in their sessions, whose words depend on them. */
+export async function besides(tx: Tx, space: number, seqs: readonly string[]): Promise<string[]> {
   const rows = await tx.query<{ seq: string }>(sql`
-    select n.seq from memories m, lateral (
+    select distinct n.seq from memories m, lateral (
       (select b.seq from memories b where ${beside('b')} and ${keyOf('b')} < ${keyOf('m')} order by ${keyOf('b')} desc limit 1)
       union all
       (select a.seq from memories a where ${beside('a')} and ${keyOf('a')} > ${keyOf('m')} order by ${keyOf('a')} limit 1)) n
-    where m.space_id = ${space} and m.seq = ${seq} and m.session_id is not null`);
+    where m.space_id = ${space} and m.seq = any (${seqs}::bigint[]) and m.session_id is not null`);
   return rows.map((row) => row.seq);
 }
 
@@ -59,10 +71,13 @@ export async function indexWords(tx: Tx, space: number, seqs: readonly string[])
     select ${space}, t, s, f, l from unnest(${flat.map((p) => p.term)}::text[], ${flat.map((p) => p.seq)}::bigint[],
       ${flat.map((p) => p.tf)}::real[], ${flat.map((p) => p.length)}::real[]) as p(t, s, f, l) order by t collate "C", s`);
   for (const { row, words } of indexed) {
-    await tx.query(sql`update memories set terms = ${words.terms}::text[], length = ${words.length} where space_id = ${space} and seq = ${row.seq}`);
+    await tx.query(
+      sql`update memories set terms = ${words.terms}::text[], length = ${words.length} where space_id = ${space} and seq = ${row.seq}`,
+    );
   }
   return {
-    memories: indexed.filter(({ row, words }) => row.length === 0 && words.length > 0).length -
+    memories:
+      indexed.filter(({ row, words }) => row.length === 0 && words.length > 0).length -
       indexed.filter(({ row, words }) => row.length > 0 && words.length === 0).length,
     terms: indexed.reduce((sum, { row, words }) => sum + words.length - row.length, 0),
   };
@@ -73,7 +88,9 @@ export async function unindexWords(tx: Tx, space: number, seqs: readonly string[
   const rows = await tx.query<Pick<Row, 'seq' | 'length' | 'terms'>>(sql`
     select seq, length, terms from memories where space_id = ${space} and seq = any (${seqs}::bigint[]) order by seq for update`);
   await deletePostings(tx, space, rows);
-  await tx.query(sql`update memories set terms = '{}', length = 0 where space_id = ${space} and seq = any (${seqs}::bigint[])`);
+  await tx.query(
+    sql`update memories set terms = '{}', length = 0 where space_id = ${space} and seq = any (${seqs}::bigint[])`,
+  );
   return {
     memories: -rows.filter((row) => row.length > 0).length,
     terms: -rows.reduce((sum, row) => sum + row.length, 0),
@@ -119,5 +136,11 @@ const lender = (alias: 'a' | 'b') => LENDERS[alias];
 function neighbour(lent: Lender | null): Neighbour | undefined {
   if (!lent) return undefined;
   const occurred_at = lent.occurred_at === null ? null : new Date(lent.occurred_at);
-  return { content: lent.content, author: lent.author, path: null, occurred_at, created_at: occurred_at ?? new Date(0) };
+  return {
+    content: lent.content,
+    author: lent.author,
+    path: null,
+    occurred_at,
+    created_at: occurred_at ?? new Date(0),
+  };
 }

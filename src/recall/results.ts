@@ -15,20 +15,23 @@ export const round = (x: number): number => Math.round(x * 1e6) / 1e6;
 export const scoreOf = ({ score }: Ranked): number => round(calibrate(score));
 
 export function toResult(entry: Ranked, row: MemoryRow, asking: Agent, snippet: string, explain: boolean): Result {
-  const { bm25, cosine } = entry.candidate;
+  const { cosine } = entry.candidate;
   return {
     ...toWire(row, asking),
     score: scoreOf(entry),
     similarity: round(Math.min(1, Math.max(0, cosine ?? 0))),
     snippet,
-    ...(explain && {
-      explanation: {
-        fused: Number.isFinite(entry.score) ? round(entry.score) : 1,
-        parts: Object.fromEntries(Object.entries(entry.parts).map(([name, value]) => [name, round(value)])),
-        bm25: round(bm25),
-        cosine: cosine === null ? null : round(cosine),
-      },
-    }),
+    ...(explain && { explanation: toExplanation(entry) }),
+  };
+}
+
+/** How a score came about. */
+export function toExplanation({ score, parts, candidate: { bm25, cosine } }: Ranked) {
+  return {
+    fused: Number.isFinite(score) ? round(score) : 1,
+    parts: Object.fromEntries(Object.entries(parts).map(([name, value]) => [name, round(value)])),
+    bm25: round(bm25),
+    cosine: cosine === null ? null : round(cosine),
   };
 }
 

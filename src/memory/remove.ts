@@ -1,0 +1,28 @@
+/** Takes memories out of every arm and read, one or many: the shared part of forgetting, redacting, expiring and purging. */
+import type { Tx } from '../db/db.ts';
+import { sql } from '../db/sql.ts';
+import { touchSpace } from './store.ts';
+import { keepVersions } from './versions.ts';
+import { besides, indexWords, unindexWords } from './words.ts';
+
+/** soft keeps the row and its versions, so that it can be restored; hard keeps nothing (versions and counters end with the row). */
+export type Removal = { readonly kind: 'soft'; readonly at: Date } | { readonly kind: 'hard' };
+
+/** All of one space; the caller holds their sessions. Raises the version of the space, so it comes last in its transaction. */
+export async function removeMemories(tx: Tx, space: number, seqs: readonly string[], removal: Removal): Promise<void> {
+  const gone = new Set(seqs);
+  const beside = (await besides(tx, space, seqs)).filter((seq) => !gone.has(seq));
+  const taken = await unindexWords(tx, space, seqs);
+  await tx.query(sql`delete from passages where space_id = ${space} and seq = any (${seqs}::bigint[])`);
+  if (removal.kind === 'soft') {
+    await keepVersions(tx, space, seqs, removal.at);
+    await tx.query(sql`
+      update memories set status = 'deleted', deleted_at = ${removal.at}, updated_at = greatest(updated_at, ${removal.at}),
+        action = 'forget', version = version + 1
+      where space_id = ${space} and seq = any (${seqs}::bigint[])`);
+  } else {
+    await tx.query(sql`delete from memories where space_id = ${space} and seq = any (${seqs}::bigint[])`);
+  }
+  const rest = await indexWords(tx, space, beside);
+  await touchSpace(tx, space, { memories: taken.memories + rest.memories, terms: taken.terms + rest.terms });
+}

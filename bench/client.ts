@@ -17,7 +17,11 @@ export interface Bench {
   readonly base: string;
   readonly deps: Deps;
   token(owner: string): string;
-  call(owner: string, path: string, body: unknown): Promise<{ body: Record<string, unknown>; headers: NodeJS.Dict<string | string[]> }>;
+  call(
+    owner: string,
+    path: string,
+    body: unknown,
+  ): Promise<{ body: Record<string, unknown>; headers: NodeJS.Dict<string | string[]> }>;
   close(): Promise<void>;
 }
 
@@ -26,7 +30,12 @@ export async function startBench(env: Record<string, string | undefined>): Promi
   const log = pino({ level: 'silent' });
   const db = await openDb(config, log);
   await migrate(db);
-  const embedder = await makeEmbedder({ kind: config.EMBEDDER, dimensions: config.HASHING_DIMENSIONS, modelDir: modelDir(config), log });
+  const embedder = await makeEmbedder({
+    kind: config.EMBEDDER,
+    dimensions: config.HASHING_DIMENSIONS,
+    modelDir: modelDir(config),
+    log,
+  });
   if (embedder.degraded) throw new Error(`the benchmark would measure the fallback: ${embedder.degraded}`);
   const deps: Deps = { config, db, embedder, countTokens: makeCountTokens(), now: () => new Date(), log };
   const app = await buildApp(deps, SECRET);
@@ -36,7 +45,8 @@ export async function startBench(env: Record<string, string | undefined>): Promi
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
   const tokens = new Map<string, string>();
   const token = (owner: string): string => {
-    const known = tokens.get(owner) ?? signToken(SECRET, { owner, scopes: ['memory:read', 'memory:write'], ttlSeconds: 86_400 });
+    const known =
+      tokens.get(owner) ?? signToken(SECRET, { owner, scopes: ['memory:read', 'memory:write'], ttlSeconds: 86_400 });
     tokens.set(owner, known);
     return known;
   };
@@ -57,13 +67,18 @@ export async function startBench(env: Record<string, string | undefined>): Promi
 function post(agent: Agent, url: string, token: string, body: unknown): ReturnType<Bench['call']> {
   const payload = JSON.stringify(body);
   return new Promise((resolve, reject) => {
-    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload), authorization: `Bearer ${token}` };
+    const headers = {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(payload),
+      authorization: `Bearer ${token}`,
+    };
     const req = httpRequest(url, { method: 'POST', agent, headers }, (res) => {
       const parts: Buffer[] = [];
       res.on('data', (part: Buffer) => parts.push(part));
       res.on('end', () => {
         const text = Buffer.concat(parts).toString('utf8');
-        if ((res.statusCode ?? 500) >= 300) reject(new Error(`${url} answered ${res.statusCode}: ${text.slice(0, 300)}`));
+        if ((res.statusCode ?? 500) >= 300)
+          reject(new Error(`${url} answered ${res.statusCode}: ${text.slice(0, 300)}`));
         else resolve({ body: JSON.parse(text), headers: res.headers });
       });
     });
@@ -81,12 +96,18 @@ export function progress(label: string, total: number): (done: number) => void {
     if (Math.floor(percent / step) === shown) return;
     shown = Math.floor(percent / step);
     const bar = '#'.repeat(Math.floor(percent / 4)).padEnd(25, '.');
-    process.stderr.write(process.stderr.isTTY ? `\r${label} [${bar}] ${percent} %${done >= total ? '\n' : ''}` : `${label} ${percent} %\n`);
+    process.stderr.write(
+      process.stderr.isTTY ? `\r${label} [${bar}] ${percent} %${done >= total ? '\n' : ''}` : `${label} ${percent} %\n`,
+    );
   };
 }
 
 /** Runs `work` over `items`, `width` at a time, in order of start. */
-export async function parallel<T>(items: readonly T[], width: number, work: (item: T, index: number) => Promise<void>): Promise<void> {
+export async function parallel<T>(
+  items: readonly T[],
+  width: number,
+  work: (item: T, index: number) => Promise<void>,
+): Promise<void> {
   let next = 0;
   await Promise.all(
     Array.from({ length: width }, async () => {

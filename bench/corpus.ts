@@ -1,7 +1,31 @@
 /** Made-up memories with a vocabulary like that of real notes: a few common words, many rare ones, the same for the same number. */
 
-const SUBJECTS = ['deploy', 'invoice', 'garden', 'database', 'holiday', 'customer', 'recipe', 'meeting', 'contract', 'server', 'budget', 'school'];
-const VERBS = ['moved', 'changed', 'failed', 'improved', 'agreed', 'cancelled', 'planned', 'reviewed', 'shipped', 'repaired'];
+const SUBJECTS = [
+  'deploy',
+  'invoice',
+  'garden',
+  'database',
+  'holiday',
+  'customer',
+  'recipe',
+  'meeting',
+  'contract',
+  'server',
+  'budget',
+  'school',
+];
+const VERBS = [
+  'moved',
+  'changed',
+  'failed',
+  'improved',
+  'agreed',
+  'cancelled',
+  'planned',
+  'reviewed',
+  'shipped',
+  'repaired',
+];
 const PEOPLE = ['Ann', 'Ben', 'Chloe', 'Dmitri', 'Elif', 'Farid', 'Greta', 'Hiro'];
 const PLACES = ['Lisbon', 'Oslo', 'the attic', 'Berlin', 'the second floor', 'Nairobi', 'the warehouse', 'Kyoto'];
 

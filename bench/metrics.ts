@@ -15,11 +15,17 @@ interface Judged {
   readonly stale?: readonly string[];
 }
 
-export function scoreQuery(query: Judged, ranked: readonly string[], packs: ReadonlyMap<number, readonly string[]>, answerability: number): QueryScore {
+export function scoreQuery(
+  query: Judged,
+  ranked: readonly string[],
+  packs: ReadonlyMap<number, readonly string[]>,
+  answerability: number,
+): QueryScore {
   const relevant = new Set(query.relevant);
   const share = (ids: readonly string[]): number => ids.filter((id) => relevant.has(id)).length / relevant.size;
   const first = ranked.findIndex((id) => relevant.has(id));
-  const best = (ids: readonly string[]): number => Math.min(...ids.map((id) => ranked.indexOf(id)).map((at) => (at < 0 ? Number.POSITIVE_INFINITY : at)));
+  const best = (ids: readonly string[]): number =>
+    Math.min(...ids.map((id) => ranked.indexOf(id)).map((at) => (at < 0 ? Number.POSITIVE_INFINITY : at)));
   return {
     id: query.id,
     measures: {
@@ -44,7 +50,11 @@ export function table(set: string, scores: readonly QueryScore[]): string {
   });
   const changed = scores.filter((score) => score.fresh !== undefined);
   const fresh = changed.filter((score) => score.fresh === 1).length;
-  return [`${set}: ${scores.length} queries`, ...lines, ...(changed.length > 0 ? [`  newest before stale: ${fresh} of ${changed.length}`] : [])].join('\n');
+  return [
+    `${set}: ${scores.length} queries`,
+    ...lines,
+    ...(changed.length > 0 ? [`  newest before stale: ${fresh} of ${changed.length}`] : []),
+  ].join('\n');
 }
 
 const mean = (values: readonly number[]): number => values.reduce((sum, x) => sum + x, 0) / Math.max(1, values.length);
@@ -55,7 +65,9 @@ const ROUNDS = 1_000;
 /** Seeded, so that the same run prints the same interval. */
 function bootstrap(values: readonly number[]): [number, number] {
   const random = mulberry(7);
-  const means = Array.from({ length: ROUNDS }, () => mean(values.map(() => values[Math.floor(random() * values.length)]!))).sort((a, b) => a - b);
+  const means = Array.from({ length: ROUNDS }, () =>
+    mean(values.map(() => values[Math.floor(random() * values.length)]!)),
+  ).sort((a, b) => a - b);
   return [means[Math.floor(ROUNDS * 0.025)]!, means[Math.floor(ROUNDS * 0.975)]!];
 }
 

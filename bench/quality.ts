@@ -6,7 +6,7 @@
  * DIR/SET holds memories*.jsonl and queries.jsonl. What was stored is kept in the database and recorded in the out folder: a rerun resumes,
  * --fresh begins anew. DATABASE_URL as for the service; without it the embedded database in the out folder.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync, appendFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Bench, parallel, progress, startBench } from './client.ts';
@@ -43,7 +43,7 @@ const { values: args } = parseArgs({
 });
 if (!args.data) throw new Error('--data DIR is missing: the folder that holds the evaluation sets');
 const sets = args.set ?? ['locomo'];
-const budgets = args.budgets.split(',').map(Number);
+const budgets = args.budgets.split(',').filter(Boolean).map(Number);
 const out = path.resolve(args.out);
 
 /** More results than any measure looks at. */
@@ -55,7 +55,10 @@ async function measure(set: string, folder: string): Promise<void> {
   const work = path.join(out, set);
   if (args.fresh) rmSync(work, { recursive: true, force: true });
   mkdirSync(work, { recursive: true });
-  const memories = readdirSync(folder).filter((f) => /^memories(-\d+)?\.jsonl$/.test(f)).sort().flatMap((f) => readJsonl<Memory>(path.join(folder, f)));
+  const memories = readdirSync(folder)
+    .filter((f) => /^memories(-\d+)?\.jsonl$/.test(f))
+    .sort()
+    .flatMap((f) => readJsonl<Memory>(path.join(folder, f)));
   const queries = readJsonl<Query>(path.join(folder, 'queries.jsonl'));
   const bench = await startBench({
     ...process.env,
@@ -72,7 +75,12 @@ async function measure(set: string, folder: string): Promise<void> {
 }
 
 /** Owners side by side, the memories of one in their order. Returns evaluation id → memory id. */
-async function store(bench: Bench, set: string, work: string, memories: readonly Memory[]): Promise<Map<string, string>> {
+async function store(
+  bench: Bench,
+  set: string,
+  work: string,
+  memories: readonly Memory[],
+): Promise<Map<string, string>> {
   const file = path.join(work, 'stored.jsonl');
   const ids = new Map(existsSync(file) ? readJsonl<[string, string]>(file) : []);
   const owners = groupByOwner(memories);
@@ -90,7 +98,10 @@ async function store(bench: Bench, set: string, work: string, memories: readonly
       tick(ids.size);
     }
   });
-  if (stored > 0) console.error(`${set}: ${stored} memories stored, ${Math.round((1_000 * stored) / (performance.now() - begun))} a second`);
+  if (stored > 0)
+    console.error(
+      `${set}: ${stored} memories stored, ${Math.round((1_000 * stored) / (performance.now() - begun))} a second`,
+    );
   return ids;
 }
 
@@ -103,7 +114,13 @@ function toBody({ speaker, session, time, text, caption }: Memory): Record<strin
   };
 }
 
-async function ask(bench: Bench, set: string, work: string, queries: readonly Query[], ids: ReadonlyMap<string, string>): Promise<QueryScore[]> {
+async function ask(
+  bench: Bench,
+  set: string,
+  work: string,
+  queries: readonly Query[],
+  ids: ReadonlyMap<string, string>,
+): Promise<QueryScore[]> {
   const back = new Map([...ids].map(([evaluation, id]) => [id, evaluation]));
   const evaluationIds = (list: unknown): string[] => (list as { id: string }[]).map((item) => back.get(item.id)!);
   const scores: QueryScore[] = [];
@@ -117,14 +134,26 @@ async function ask(bench: Bench, set: string, work: string, queries: readonly Qu
     runs.get('recall')!.push(JSON.stringify({ id: query.id, ranked }));
     const packs = new Map<number, string[]>();
     for (const budget of budgets) {
-      const pack = (await bench.call(owner, '/recall/context', { ...request, max_items: 50, max_tokens: budget, prefer_working: false })).body;
+      const pack = (
+        await bench.call(owner, '/recall/context', {
+          ...request,
+          max_items: 50,
+          max_tokens: budget,
+          prefer_working: false,
+        })
+      ).body;
       const packed = evaluationIds(pack.items);
       packs.set(budget, packed);
       const { used_tokens } = pack.budget as { used_tokens: number };
-      if (used_tokens > budget) throw new Error(`${query.id}: the pack of ${used_tokens} tokens is above its budget of ${budget}`);
-      runs.get(`context-${budget}`)!.push(JSON.stringify({ id: query.id, ranked: packed, pack: packed, tokens: used_tokens }));
+      if (used_tokens > budget)
+        throw new Error(`${query.id}: the pack of ${used_tokens} tokens is above its budget of ${budget}`);
+      runs
+        .get(`context-${budget}`)!
+        .push(JSON.stringify({ id: query.id, ranked: packed, pack: packed, tokens: used_tokens }));
     }
-    scores.push(scoreQuery(query, ranked, packs, Number((recalled.coverage as { answerability: number }).answerability)));
+    scores.push(
+      scoreQuery(query, ranked, packs, Number((recalled.coverage as { answerability: number }).answerability)),
+    );
     tick(index + 1);
   });
   for (const [name, lines] of runs) writeFileSync(path.join(work, `${name}.jsonl`), `${lines.join('\n')}\n`);
@@ -132,7 +161,10 @@ async function ask(bench: Bench, set: string, work: string, queries: readonly Qu
 }
 
 function readJsonl<T>(file: string): T[] {
-  return readFileSync(file, 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line) as T);
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as T);
 }
 
 function groupByOwner(memories: readonly Memory[]): Map<string, Memory[]> {

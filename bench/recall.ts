@@ -28,7 +28,11 @@ const sizes = args.sizes.split(',').map(Number);
 const requests = Number(args.requests);
 const folder = mkdtempSync(path.join(tmpdir(), 'xmemo-bench-'));
 
-const bench = await startBench({ ...process.env, DATA_DIR: folder, MODEL_DIR: process.env.MODEL_DIR ?? path.join('runs', 'models') });
+const bench = await startBench({
+  ...process.env,
+  DATA_DIR: folder,
+  MODEL_DIR: process.env.MODEL_DIR ?? path.join('runs', 'models'),
+});
 try {
   for (const size of sizes) await fill(bench, size);
   await bench.deps.db.admin((tx) => tx.query(sql`analyze`));
@@ -48,10 +52,14 @@ try {
 async function fill({ call }: Bench, size: number): Promise<void> {
   const tick = progress(`owner of ${size}`, size);
   let done = 0;
-  await parallel(Array.from({ length: size }, (_, i) => i), 8, async (i) => {
-    await call(`bench-${size}`, '/remember', aMemory(i));
-    tick(++done);
-  });
+  await parallel(
+    Array.from({ length: size }, (_, i) => i),
+    8,
+    async (i) => {
+      await call(`bench-${size}`, '/remember', aMemory(i));
+      tick(++done);
+    },
+  );
 }
 
 /** The statement alone: question analysed and embedded beforehand. */
@@ -65,7 +73,13 @@ async function floor({ deps }: Bench, size: number): Promise<void> {
     const predicate = sql`${visible({}, new Date())} and ${matches(ACTIVE)}`;
     const begun = performance.now();
     await deps.db.transaction({ spaces: [space], readOnly: true }, (tx) =>
-      findCandidates(tx, { spaces: [space], terms: readQuestion(query).terms, model, vector: embedding!.vector, predicate }),
+      findCandidates(tx, {
+        spaces: [space],
+        terms: readQuestion(query).terms,
+        model,
+        vector: embedding!.vector,
+        predicate,
+      }),
     );
     times.push(performance.now() - begun);
   }
@@ -86,11 +100,22 @@ async function load({ call }: Bench, size: number, route: string, clients: numbe
   for (let i = 0; i < 10; i++) await ask(i);
   times.length = 0;
   const begun = performance.now();
-  await parallel(Array.from({ length: requests }, (_, i) => i), clients, ask);
+  await parallel(
+    Array.from({ length: requests }, (_, i) => i),
+    clients,
+    ask,
+  );
   print(size, route, clients, times, (1_000 * requests) / (performance.now() - begun), stages);
 }
 
-function print(size: number, what: string, clients: number, times: number[], rate: number | undefined, stages: ReadonlyMap<string, number[]>): void {
+function print(
+  size: number,
+  what: string,
+  clients: number,
+  times: number[],
+  rate: number | undefined,
+  stages: ReadonlyMap<string, number[]>,
+): void {
   const at = (values: readonly number[], share: number): string => {
     const sorted = [...values].sort((a, b) => a - b);
     return sorted.length === 0 ? '-' : sorted[Math.floor(sorted.length * share)]!.toFixed(1);

@@ -72,6 +72,7 @@ create table memories (
   agent_instance text,                                -- a hash, never the id itself
   session_id text,
   position integer,
+  place text collate "C" not null,                    -- order inside the session in one column: position, time, arrival
   metadata jsonb not null default '{}',
   provenance jsonb not null default '{}',
   occurred_at timestamptz,
@@ -88,7 +89,7 @@ create table memories (
 create unique index memories_id on memories (space_id, id);
 create unique index memories_semantic_key on memories (space_id, bucket, scope, semantic_key) nulls not distinct
   where semantic_key is not null and status <> 'deleted';
-create index memories_session on memories (space_id, session_id, coalesce(position, 0), coalesce(occurred_at, created_at), seq)
+create index memories_session on memories (space_id, session_id, place)
   where session_id is not null and status <> 'deleted';
 create index memories_content on memories (space_id, content_hash) where status <> 'deleted';
 create index memories_expiry on memories (expires_at) where expires_at is not null;

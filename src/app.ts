@@ -1,13 +1,12 @@
 /** Registers everything, in reading order. Opens nothing: the database, the model and the clock come in. */
 import helmet from '@fastify/helmet';
-import underPressure from '@fastify/under-pressure';
-import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import { v7 as uuidv7 } from 'uuid';
 import { registerJwt } from './access/jwt.ts';
 import type { Deps } from './deps.ts';
 import { registerAuth } from './http/auth.ts';
-import { registerErrors } from './http/errors.ts';
+import { registerErrors, renderError } from './http/errors.ts';
 import { healthRoutes } from './http/health.ts';
 import { registerInput } from './http/input.ts';
 import { registerObserve } from './http/observe.ts';
@@ -25,7 +24,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
 export async function buildApp(deps: Deps, secret: string): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: deps.log as FastifyBaseLogger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }), // http/observe.ts writes one line a request
     genReqId: () => uuidv7(),
     requestIdHeader: false,
     bodyLimit: BODY_LIMIT,
@@ -33,6 +32,7 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
     connectionTimeout: 2 * REQUEST_TIMEOUT_MS,
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 256 },
     return503OnClosing: true,
+    frameworkErrors: (error, request, reply) => void renderError(error, request, reply),
   });
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
@@ -41,7 +41,6 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
   registerObserve(app);
   registerErrors(app);
   await app.register(helmet, { global: true, contentSecurityPolicy: false });
-  await app.register(underPressure, { maxEventLoopDelay: 5_000, retryAfter: 2 });
   await registerOpenapi(app);
   registerAuth(app, await registerJwt(app, secret));
 
@@ -66,7 +65,7 @@ function acceptEmptyJson(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     if (body === '') done(null, undefined);
-    else parse(request, body as string, done);
+    else void parse(request, body as string, done);
   });
   app.removeContentTypeParser('text/plain');
 }

@@ -16,7 +16,11 @@ export const configSchema = z.object({
     .regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://')
     .optional()
     .describe('Postgres 15 or newer with pgvector 0.8 or newer. Unset: the embedded database in DATA_DIR.'),
-  DATA_DIR: z.string().min(1).default('./data').describe('Folder of the embedded database, the generated secret and the model file.'),
+  DATA_DIR: z
+    .string()
+    .min(1)
+    .default('./data')
+    .describe('Folder of the embedded database, the generated secret and the model file.'),
   MODEL_DIR: z.string().min(1).optional().describe('Folder of the prepared model file. Unset: DATA_DIR/models.'),
   JWT_SECRET: z
     .string()
@@ -38,7 +42,9 @@ export const configSchema = z.object({
     .describe('Run migrations at start. Default: true on the embedded database, false on Postgres.'),
   RETENTION_DAYS: int(0, 36_500).default(30).describe('Days after which a soft-deleted memory is deleted for good; until then it can be restored.'),
   POOL_SIZE: int(1, 64).default(8).describe('Connections to Postgres. The embedded database has one.'),
-  STATEMENT_TIMEOUT_MS: int(100, 600_000).default(10_000).describe('Postgres stops a statement after this many milliseconds.'),
+  STATEMENT_TIMEOUT_MS: int(100, 600_000)
+    .default(10_000)
+    .describe('Postgres stops a statement after this many milliseconds.'),
 });
 
 export type Config = Readonly<z.infer<typeof configSchema>>;

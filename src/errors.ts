@@ -3,7 +3,10 @@
 export const ERRORS = {
   bad_json: { status: 400, message: 'the body is not valid JSON' },
   invalid_memory_id: { status: 400, message: 'the memory id is not valid' },
-  missing_credentials: { status: 401, message: 'no credential was sent; send Authorization: Bearer TOKEN or X-API-Key: TOKEN' },
+  missing_credentials: {
+    status: 401,
+    message: 'no credential was sent; send Authorization: Bearer TOKEN or X-API-Key: TOKEN',
+  },
   invalid_token: { status: 401, message: 'the token is not valid' },
   token_expired: { status: 401, message: 'the token has expired' },
   token_revoked: { status: 401, message: 'the token was revoked' },
@@ -41,7 +44,11 @@ export class ApiError extends Error {
   /** Seconds after which a retry makes sense; sent as Retry-After. */
   readonly retryAfter: number | undefined;
 
-  constructor(code: ErrorCode, message?: string, extra: { faults?: readonly Fault[]; retryAfter?: number; cause?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    message?: string,
+    extra: { faults?: readonly Fault[]; retryAfter?: number; cause?: unknown } = {},
+  ) {
     super(message ?? ERRORS[code].message, extra.cause === undefined ? undefined : { cause: extra.cause });
     this.code = code;
     this.faults = extra.faults;

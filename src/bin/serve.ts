@@ -5,6 +5,7 @@ import { migrate } from '../db/migrate.ts';
 import type { Deps } from '../deps.ts';
 import { purge } from '../memory/purge.ts';
 import { makeCountTokens } from '../recall/tokens.ts';
+import { timeRanges } from '../text/dates.ts';
 import { configOrExit, fail, jwtSecret, makeLog, openDb, openEmbedder } from './start.ts';
 import { signToken } from './tokens.ts';
 import { welcome } from './welcome.ts';
@@ -24,6 +25,7 @@ try {
     if (ran.length > 0) log.info({ event: 'migrated', migrations: ran }, 'migrated');
   }
   const deps: Deps = { config, db, embedder, countTokens: makeCountTokens(), now: () => new Date(), log };
+  await warm(deps);
   const app = await buildApp(deps, secret);
   const purging = setInterval(() => void runPurge(deps), PURGE_EVERY_MS).unref();
   app.addHook('onClose', async () => {
@@ -37,11 +39,22 @@ try {
   const address = await app.listen({ host: config.HOST, port: config.PORT });
   // The demo owner is for trying the embedded database; on Postgres the operator hands out tokens.
   if (db.kind === 'embedded') {
-    const token = signToken(secret, { owner: 'demo', scopes: ['memory:read', 'memory:write', 'memory:delete'], ttlSeconds: DEMO_TTL_SECONDS });
+    const token = signToken(secret, {
+      owner: 'demo',
+      scopes: ['memory:read', 'memory:write', 'memory:delete'],
+      ttlSeconds: DEMO_TTL_SECONDS,
+    });
     console.log(welcome(address, token));
   }
 } catch (error) {
   fail(error);
+}
+
+/** The first request must not pay for what loads on first use: the tokenizer, the date parser, the model's first run. */
+async function warm({ countTokens, embedder: model }: Deps): Promise<void> {
+  countTokens('warm', 'o200k_base');
+  timeRanges('what happened last week', Date.now());
+  await model.embed(['warm'], 'query');
 }
 
 /** A purge that fails is tried again at the next turn. */

@@ -1,13 +1,14 @@
 /** What the commands share: the environment, the database and the embedder of a configuration. */
+
+import { randomBytes } from 'node:crypto';
 import { mkdir, open, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { randomBytes } from 'node:crypto';
 import { type Logger, pino } from 'pino';
 import { type Config, ConfigError, MIN_SECRET_BYTES, parseConfig } from '../config.ts';
 import { connectPostgres, type Db, ping } from '../db/db.ts';
 import { openEmbedded } from '../db/embedded.ts';
-import { makeEmbedder } from '../embed/index.ts';
 import type { Embedder } from '../embed/embedder.ts';
+import { makeEmbedder } from '../embed/index.ts';
 
 /** Reads process.env; prints all faults and ends when there are any. */
 export function configOrExit(): Config {
@@ -26,7 +27,9 @@ export function fail(error: unknown): never {
 }
 
 export function makeLog(config: Config): Logger {
-  const pretty = process.stdout.isTTY ? { transport: { target: 'pino-pretty', options: { ignore: 'pid,hostname', singleLine: true } } } : {};
+  const pretty = process.stdout.isTTY
+    ? { transport: { target: 'pino-pretty', options: { ignore: 'pid,hostname', singleLine: true } } }
+    : {};
   return pino({
     level: config.LOG_LEVEL,
     redact: ['req.headers.authorization', 'req.headers["x-api-key"]', 'headers.authorization', 'headers["x-api-key"]'],
@@ -62,7 +65,12 @@ function reason(error: unknown): string {
 export const modelDir = (config: Config): string => config.MODEL_DIR ?? path.join(config.DATA_DIR, 'models');
 
 export function openEmbedder(config: Config, log: Logger): Promise<Embedder> {
-  return makeEmbedder({ kind: config.EMBEDDER, dimensions: config.HASHING_DIMENSIONS, modelDir: modelDir(config), log });
+  return makeEmbedder({
+    kind: config.EMBEDDER,
+    dimensions: config.HASHING_DIMENSIONS,
+    modelDir: modelDir(config),
+    log,
+  });
 }
 
 /** The secret of the tokens: from the configuration, else made once and kept beside the data. */

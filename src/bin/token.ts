@@ -46,7 +46,10 @@ async function run(): Promise<string> {
 }
 
 function list(text: string): string[] {
-  return text.split(',').map((part) => part.trim()).filter(Boolean);
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean);
 }
 
 function seconds(ttl: string): number {

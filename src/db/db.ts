@@ -24,7 +24,7 @@ export interface Db {
 }
 
 /** The role that requests run as: no superuser, no table owner, no BYPASSRLS. Made by the first migration. */
-export const SERVICE_ROLE = 'xmemo_service';
+const SERVICE_ROLE = 'xmemo_service';
 
 const RETRIES = 3;
 const RETRYABLE = new Set(['40001', '40P01']); // serialization_failure, deadlock_detected
@@ -44,11 +44,11 @@ export function makeDb(kind: Db['kind'], pool: pg.Pool, closeServer: () => Promi
     return name;
   };
 
-  async function run<T>(begin: (client: pg.PoolClient) => Promise<unknown>, work: (tx: Tx) => Promise<T>): Promise<T> {
+  async function run<T>(begin: string, work: (tx: Tx) => Promise<T>): Promise<T> {
     const client = await pool.connect();
     let broken: Error | undefined;
     try {
-      await begin(client);
+      await client.query(begin);
       const tx: Tx = {
         async query<Row>(statement: Sql) {
           const { text, values } = compile(statement);
@@ -83,23 +83,20 @@ export function makeDb(kind: Db['kind'], pool: pg.Pool, closeServer: () => Promi
 
   return {
     kind,
-    transaction: ({ spaces, readOnly = false }, work) =>
-      retrying(() =>
-        run(async (client) => {
-          await client.query(readOnly ? 'begin isolation level repeatable read read only' : 'begin');
-          await client.query({
-            name: 'identity',
-            text: `select set_config('role', '${SERVICE_ROLE}', true), set_config('app.spaces', $1, true)`,
-            values: [`{${spaces.join(',')}}`],
-          });
-        }, work),
-      ),
-    admin: (work) => retrying(() => run((client) => client.query('begin'), work)),
+    transaction: ({ spaces, readOnly = false }, work) => retrying(() => run(beginAs(spaces, readOnly), work)),
+    admin: (work) => retrying(() => run('begin', work)),
     async close() {
       await pool.end();
       await closeServer();
     },
   };
+}
+
+/** Begin and identity in one round trip, so the spaces stand in the text: whole numbers and nothing else. */
+function beginAs(spaces: readonly number[], readOnly: boolean): string {
+  if (!spaces.every(Number.isSafeInteger)) throw new TypeError('a space is not a whole number');
+  const begin = readOnly ? 'begin isolation level repeatable read read only' : 'begin';
+  return `${begin}; select set_config('role', '${SERVICE_ROLE}', true), set_config('app.spaces', '{${spaces.join(',')}}', true)`;
 }
 
 function codeOf(error: unknown): string {
@@ -114,8 +111,10 @@ function translate(error: unknown): unknown {
   if (error instanceof ApiError) return error;
   const code = codeOf(error);
   if (code === QUERY_CANCELED) return new ApiError('timeout', undefined, { cause: error, retryAfter: 1 });
-  const poolTimeout = error instanceof Error && /timeout exceeded when trying to connect|Connection terminated/.test(error.message);
-  if (OUT_OF_REACH.test(code) || RETRYABLE.has(code) || poolTimeout) return new ApiError('unavailable', undefined, { cause: error, retryAfter: 1 });
+  const poolTimeout =
+    error instanceof Error && /timeout exceeded when trying to connect|Connection terminated/.test(error.message);
+  if (OUT_OF_REACH.test(code) || RETRYABLE.has(code) || poolTimeout)
+    return new ApiError('unavailable', undefined, { cause: error, retryAfter: 1 });
   return error;
 }
 
@@ -136,8 +135,10 @@ export function connectPostgres({ url, poolSize, statementTimeoutMs, onError }: 
     statement_timeout: statementTimeoutMs,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     application_name: 'xmemo-api',
-    // Short queries: no JIT. The other two keep the covering index of the vector arm for an owner who holds much of the table.
-    options: '-c jit=off -c random_page_cost=1.1 -c max_parallel_workers_per_gather=0',
+    // Short queries: no JIT, and no planning of its own for each of them (a third of a small search). The other two keep the covering index
+    // of the vector arm for an owner who holds much of the table.
+    options:
+      '-c jit=off -c plan_cache_mode=force_generic_plan -c random_page_cost=1.1 -c max_parallel_workers_per_gather=0',
   });
   pool.on('error', onError);
   return makeDb('postgres', pool);

@@ -25,7 +25,7 @@ export async function openEmbedded(folder?: string): Promise<Db> {
   }
 }
 
-export class FolderInUse extends Error {
+class FolderInUse extends Error {
   override readonly name = 'FolderInUse';
 }
 
@@ -48,7 +48,9 @@ async function lockFolder(folder: string): Promise<() => Promise<void>> {
       const holder = parseLock(await readFile(file, 'utf8').catch(() => ''));
       if (holder && holder.started !== null && (await startTime(holder.pid)) === holder.started) {
         await rm(mine);
-        throw new FolderInUse(`the data folder ${path.resolve(folder)} is in use by process ${holder.pid}; stop it or set another DATA_DIR`);
+        throw new FolderInUse(
+          `the data folder ${path.resolve(folder)} is in use by process ${holder.pid}; stop it or set another DATA_DIR`,
+        );
       }
       await rm(file, { force: true });
     }

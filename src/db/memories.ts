@@ -65,7 +65,11 @@ export async function findById(
 }
 
 /** Memories by their short keys, in no order. The caller has checked that they are visible, in the same transaction. */
-export async function loadBySeq(tx: Tx, spaces: readonly number[], seqs: readonly string[]): Promise<Map<string, MemoryRow>> {
+export async function loadBySeq(
+  tx: Tx,
+  spaces: readonly number[],
+  seqs: readonly string[],
+): Promise<Map<string, MemoryRow>> {
   if (seqs.length === 0) return new Map();
   const rows = await tx.query<MemoryRow>(
     sql`select ${COLUMNS} from memories m join spaces s on s.id = m.space_id

@@ -46,7 +46,9 @@ export async function pendingMigrations(db: Db): Promise<string[]> {
 }
 
 async function recorded(tx: Tx): Promise<Set<string>> {
-  await tx.query(sql`create table if not exists schema_migrations (name text primary key, at timestamptz not null default now())`);
+  await tx.query(
+    sql`create table if not exists schema_migrations (name text primary key, at timestamptz not null default now())`,
+  );
   const rows = await tx.query<{ name: string }>(sql`select name from schema_migrations`);
   return new Set(rows.map((row) => row.name));
 }

@@ -45,7 +45,9 @@ export async function ensureSpace(db: Db, space: SpaceName): Promise<number> {
   const [found] = await findSpaces(db, [space]);
   if (found !== undefined) return found;
   await db.admin((tx) =>
-    tx.query(sql`insert into spaces (kind, name) values (${space.kind}, ${space.name}) on conflict (kind, name) do nothing`),
+    tx.query(
+      sql`insert into spaces (kind, name) values (${space.kind}, ${space.name}) on conflict (kind, name) do nothing`,
+    ),
   );
   const [made] = await findSpaces(db, [space]);
   if (made === undefined) throw new Error('a space that was just made cannot be found');
@@ -55,13 +57,18 @@ export async function ensureSpace(db: Db, space: SpaceName): Promise<number> {
 const models = new WeakMap<Db['admin'], Map<string, number>>();
 
 /** The short key of an embedding model, made if it is not there. */
-export async function ensureModel(db: Db, model: { readonly id: string; readonly dimensions: number }): Promise<number> {
+export async function ensureModel(
+  db: Db,
+  model: { readonly id: string; readonly dimensions: number },
+): Promise<number> {
   const known = models.get(db.admin) ?? new Map<string, number>();
   models.set(db.admin, known);
   const found = known.get(model.id);
   if (found !== undefined) return found;
   const id = await db.admin(async (tx) => {
-    await tx.query(sql`insert into embedding_models (name, dimensions) values (${model.id}, ${model.dimensions}) on conflict (name) do nothing`);
+    await tx.query(
+      sql`insert into embedding_models (name, dimensions) values (${model.id}, ${model.dimensions}) on conflict (name) do nothing`,
+    );
     const [row] = await tx.query<{ id: number }>(sql`select id from embedding_models where name = ${model.id}`);
     return row!.id;
   });

@@ -1,3 +1,5 @@
+import pgvector from 'pgvector';
+
 /**
  * The only way a value reaches SQL. Fragments nest; nobody counts `$n`; `undefined` throws,
  * so that a forgotten filter is a loud failure and not a query without that filter.
@@ -17,8 +19,6 @@ export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
   if (at >= 0) throw new TypeError(`sql: value ${at} is undefined in "${strings.join('?').trim().slice(0, 80)}"`);
   return new Sql(strings, values);
 }
-
-export const EMPTY = new Sql([''], []);
 
 /** Fragments side by side; an empty list is refused, since `a in ()` is not SQL. */
 export function join(parts: readonly Sql[], separator: ', ' | ' and ' | ' or '): Sql {
@@ -44,10 +44,7 @@ export function compile(fragment: Sql): Statement {
   return { text: write(fragment), values };
 }
 
-/** A vector as pgvector's binary format: dimensions (uint16), 0 (uint16), float32 each, big endian. Write `${vector(v)}::vector`. */
-export function vector(v: Float32Array): Buffer {
-  const out = Buffer.alloc(4 + v.length * 4);
-  out.writeUInt16BE(v.length, 0);
-  for (let i = 0; i < v.length; i++) out.writeFloatBE(v[i]!, 4 + i * 4);
-  return out;
+/** A vector as pgvector reads it; six decimals are more than half precision keeps. Write `${vector(v)}::halfvec`. */
+export function vector(v: Float32Array): string {
+  return pgvector.toSql(Array.from(v, (x) => Math.round(x * 1e6) / 1e6));
 }

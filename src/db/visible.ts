@@ -3,7 +3,7 @@
  * (memories) and stand inside every arm, list and id route, before its limit. The space itself is always written beside them.
  */
 import type { Boundary, MemoryStatus, MemoryType } from '../types.ts';
-import { EMPTY, join, type Sql, sql } from './sql.ts';
+import { join, type Sql, sql } from './sql.ts';
 
 export interface Filters {
   readonly bucket?: string | undefined;
@@ -54,7 +54,9 @@ export function matches(f: Filters): Sql {
     ...equal(sql`m.source`, f.source),
     ...equal(sql`m.session_id`, f.sessionId),
     ...(f.path === undefined ? [] : [pathMatches(f.path)]),
-    ...(f.pathPrefix === undefined ? [] : [sql`(m.path = ${f.pathPrefix} or starts_with(m.path, ${`${f.pathPrefix}/`}))`]),
+    ...(f.pathPrefix === undefined
+      ? []
+      : [sql`(m.path = ${f.pathPrefix} or starts_with(m.path, ${`${f.pathPrefix}/`}))`]),
     ...(f.provenance === undefined ? [] : [sql`m.provenance @> ${JSON.stringify(f.provenance)}::jsonb`]),
     ...(f.metadata === undefined ? [] : [sql`m.metadata @> ${JSON.stringify(f.metadata)}::jsonb`]),
     ...(f.since === undefined ? [] : [sql`coalesce(m.occurred_at, m.created_at) >= ${f.since}`]),
@@ -72,5 +74,3 @@ function pathMatches(path: string): Sql {
   const pattern = path.replace(/[\\_]/g, '\\$&');
   return sql`m.path like ${pattern}`;
 }
-
-export const and = (extra: Sql | undefined): Sql => (extra ? sql` and ${extra}` : EMPTY);

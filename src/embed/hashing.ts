@@ -85,7 +85,7 @@ function normalise(vector: Float32Array): Float32Array {
 }
 
 /** The square root dampens repetition. */
-export function hashVector(text: string, dimensions: number): Float32Array {
+function hashVector(text: string, dimensions: number): Float32Array {
   const vector = new Float32Array(dimensions);
   for (const [feature, weight] of features(text.slice(0, WINDOW_CHARACTERS))) {
     const hashed = hash(feature);

@@ -41,9 +41,12 @@ function credentialOf(request: FastifyRequest): string {
   if (Array.isArray(key)) throw new ApiError('invalid_token', 'X-API-Key was sent more than once');
   const given = key?.trim() || undefined;
   if (!given && !bearer) {
-    throw request.headers.authorization ? new ApiError('invalid_token', 'the Authorization header is not of the form Bearer TOKEN') : new ApiError('missing_credentials');
+    throw request.headers.authorization
+      ? new ApiError('invalid_token', 'the Authorization header is not of the form Bearer TOKEN')
+      : new ApiError('missing_credentials');
   }
-  if (given && bearer && given !== bearer) throw new ApiError('invalid_token', 'X-API-Key and Authorization carry different tokens');
+  if (given && bearer && given !== bearer)
+    throw new ApiError('invalid_token', 'X-API-Key and Authorization carry different tokens');
   return given ?? bearer!;
 }
 
@@ -56,7 +59,10 @@ export function principalOf(request: FastifyRequest): Principal {
 const MAX_AGENT_LENGTH = 256;
 
 /** The agent that writes or asks: the token's own, else the header's, else the body's. Attribution only. */
-export function agentOf(request: FastifyRequest, body: { agent_id?: string | undefined; agent_instance_id?: string | undefined } = {}): Agent {
+export function agentOf(
+  request: FastifyRequest,
+  body: { agent_id?: string | undefined; agent_instance_id?: string | undefined } = {},
+): Agent {
   const header = (name: string): string | undefined => {
     const value = request.headers[name];
     return (Array.isArray(value) ? value[0] : value)?.trim().slice(0, MAX_AGENT_LENGTH) || undefined;

@@ -12,8 +12,7 @@ const FASTIFY_CODES: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
   FST_ERR_BAD_URL: 'route_not_found',
-  FST_ERR_ROUTE_PARAM_MAX_LENGTH: 'route_not_found',
-  FST_UNDER_PRESSURE: 'unavailable',
+  FST_ERR_MAX_PARAM_LENGTH: 'not_found',
 };
 
 export function registerErrors(app: FastifyInstance): void {
@@ -21,12 +20,7 @@ export function registerErrors(app: FastifyInstance): void {
   app.addHook('onRoute', (route) => {
     if (!route.url.includes('*')) routes.add(route.url);
   });
-  app.setErrorHandler<FastifyError>((error, request, reply) => {
-    const known = toApiError(error);
-    if (known.status >= 500) request.log.error({ err: known.cause ?? error, event: 'request_failed', code: known.code }, 'request failed');
-    else request.log.debug({ event: 'request_refused', code: known.code }, 'request refused');
-    return send(request, reply, known);
-  });
+  app.setErrorHandler<FastifyError>(renderError);
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?')[0]!.slice(0, 200);
     const nearest = closest(path, [...routes]);
@@ -35,20 +29,39 @@ export function registerErrors(app: FastifyInstance): void {
   });
 }
 
+/** Also for what fails before a route is found. */
+export function renderError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const known = toApiError(error);
+  if (known.status >= 500)
+    request.log.error({ err: known.cause ?? error, event: 'request_failed', code: known.code }, 'request failed');
+  else request.log.debug({ event: 'request_refused', code: known.code }, 'request refused');
+  return send(request, reply, known);
+}
+
 function toApiError(error: FastifyError): ApiError {
   if (error instanceof ApiError) return error;
   if (hasZodFastifySchemaValidationErrors(error)) {
-    const place = error.validationContext === 'querystring' ? 'query' : error.validationContext === 'params' ? 'path' : (error.validationContext ?? 'body');
+    const place =
+      error.validationContext === 'querystring'
+        ? 'query'
+        : error.validationContext === 'params'
+          ? 'path'
+          : (error.validationContext ?? 'body');
     const faults = error.validation.map((v): Fault => {
       const field = v.instancePath.split('/').filter(Boolean);
       const where = field.join('.') || 'body';
-      return { loc: [place, ...field], msg: `${where}: ${v.message ?? 'is not valid'}`, type: v.keyword ?? 'value_error' };
+      return {
+        loc: [place, ...field],
+        msg: `${where}: ${v.message ?? 'is not valid'}`,
+        type: v.keyword ?? 'value_error',
+      };
     });
     return new ApiError('validation_error', faults[0]?.msg, { faults });
   }
   const code = FASTIFY_CODES[error.code];
   if (code) return new ApiError(code, undefined, { cause: error });
-  if (error instanceof SyntaxError && error.statusCode === 400) return new ApiError('bad_json', undefined, { cause: error });
+  if (error instanceof SyntaxError && error.statusCode === 400)
+    return new ApiError('bad_json', undefined, { cause: error });
   return new ApiError('internal_error', undefined, { cause: error });
 }
 
@@ -58,6 +71,7 @@ function send(request: FastifyRequest, reply: FastifyReply, error: ApiError): Fa
   if (error.retryAfter !== undefined) reply.header('retry-after', error.retryAfter);
   return reply
     .code(error.status)
+    .header('x-request-id', request.id)
     .type('application/json; charset=utf-8')
     .serializer(JSON.stringify)
     .send({

@@ -6,7 +6,7 @@ import { isBlank, utf8Length } from '../text/unicode.ts';
 import { MEMORY_TYPES } from '../types.ts';
 import { hashInstance } from './auth.ts';
 
-export const MAX_QUERY_LENGTH = 4_000;
+const MAX_QUERY_LENGTH = 4_000;
 export const MAX_CONTENT_BYTES = 524_288;
 const MAX_NAME = 256;
 const MAX_PATH = 1_024;
@@ -15,7 +15,9 @@ export const name = z.string().min(1).max(MAX_NAME);
 
 /** RFC 3339 with an offset, or a date alone (its first instant, UTC). */
 export const instant = z
-  .union([z.iso.datetime({ offset: true }), z.iso.date()], { error: 'expected a time in RFC 3339 with an offset (2026-05-04T12:00:00Z) or a date (2026-05-04)' })
+  .union([z.iso.datetime({ offset: true }), z.iso.date()], {
+    error: 'expected a time in RFC 3339 with an offset (2026-05-04T12:00:00Z) or a date (2026-05-04)',
+  })
   .describe('RFC 3339 with offset, or YYYY-MM-DD.');
 
 const object = z.record(z.string(), z.unknown());
@@ -30,9 +32,23 @@ export const filterShape = {
   bucket: name.optional().describe('Exact. `%`: all.'),
   scope: name.optional().describe('Exact. `%`: all.'),
   team_id: name.optional().describe('Only what is shared with this team; the token must belong to it.'),
-  path: z.string().min(1).max(MAX_PATH).optional().describe('Exact, or with `%` as a wildcard (`projects/%`); every other character is literal.'),
-  path_prefix: z.string().max(MAX_PATH).optional().describe('This path and all below it, literal in every character: `projects` finds `projects/x`, not `projects2`.'),
-  memory_type: z.enum([...MEMORY_TYPES, 'auto', '%']).optional().describe('`auto` and `%`: all.'),
+  path: z
+    .string()
+    .min(1)
+    .max(MAX_PATH)
+    .optional()
+    .describe('Exact, or with `%` as a wildcard (`projects/%`); every other character is literal.'),
+  path_prefix: z
+    .string()
+    .max(MAX_PATH)
+    .optional()
+    .describe(
+      'This path and all below it, literal in every character: `projects` finds `projects/x`, not `projects2`.',
+    ),
+  memory_type: z
+    .enum([...MEMORY_TYPES, 'auto', '%'])
+    .optional()
+    .describe('`auto` and `%`: all.'),
   status: z.enum(['active', 'archived', '%']).optional().describe('Default `active`. `%`: active and archived.'),
   agent_id: name.optional().describe('Written by this agent.'),
   agent_instance_id: name.optional().describe('Written by this installation.'),
@@ -58,7 +74,10 @@ export function toFilters(input: z.infer<typeof filters>): Filters {
     memoryType: memory_type === 'auto' || memory_type === '%' ? undefined : memory_type,
     statuses: status === '%' ? ['active', 'archived'] : [status],
     agentId: any(input.agent_id),
-    agentInstance: input.agent_instance_id === undefined || input.agent_instance_id === '%' ? undefined : hashInstance(input.agent_instance_id),
+    agentInstance:
+      input.agent_instance_id === undefined || input.agent_instance_id === '%'
+        ? undefined
+        : hashInstance(input.agent_instance_id),
     source: any(input.source),
     sessionId: any(input.session_id),
     provenance: input.provenance,
@@ -72,7 +91,11 @@ export const toDate = (text: string | undefined): Date | undefined => (text === 
 
 /** Paths have no leading, trailing or doubled slash, so that `path/id` can be taken apart again. */
 export function normalisePath(path: string): string {
-  return path.trim().replace(/^\[ROOT\]\/?/, '').replace(/\s*\/+\s*/g, '/').replace(/^\/|\/$/g, '');
+  return path
+    .trim()
+    .replace(/^\[ROOT\]\/?/, '')
+    .replace(/\s*\/+\s*/g, '/')
+    .replace(/^\/|\/$/g, '');
 }
 
 /** @throws ApiError payload_too_large or validation_error */

@@ -6,14 +6,25 @@ import { pendingMigrations } from '../db/migrate.ts';
 import type { Deps } from '../deps.ts';
 
 const part = z.object({ state: z.enum(['ok', 'degraded', 'failed']), detail: z.string().optional() });
-const ready = z.object({ status: z.enum(['ready', 'degraded', 'unavailable']), database: part, migrations: part, model: part });
+const ready = z.object({
+  status: z.enum(['ready', 'degraded', 'unavailable']),
+  database: part,
+  migrations: part,
+  model: part,
+});
 
 export const healthRoutes =
   (deps: Deps): FastifyPluginAsyncZod =>
   async (app) => {
     app.get('/health', {
       config: { open: true },
-      schema: { operationId: 'health', tags: ['operation'], summary: 'Is the process alive', security: [], response: { 200: z.object({ status: z.literal('ok') }) } },
+      schema: {
+        operationId: 'health',
+        tags: ['operation'],
+        summary: 'Is the process alive',
+        security: [],
+        response: { 200: z.object({ status: z.literal('ok') }) },
+      },
       handler: async () => ({ status: 'ok' as const }),
     });
 
@@ -23,7 +34,8 @@ export const healthRoutes =
         operationId: 'ready',
         tags: ['operation'],
         summary: 'Can the service answer',
-        description: '503 when the database is out of reach or not migrated. A model that fell back to a weaker one is degraded, not unavailable.',
+        description:
+          '503 when the database is out of reach or not migrated. A model that fell back to a weaker one is degraded, not unavailable.',
         security: [],
         response: { 200: ready, 503: ready },
       },
@@ -47,10 +59,10 @@ export const healthRoutes =
   };
 
 /** `check` returns what is wrong, or nothing. An error's own text stays inside. */
-async function probe(check: () => Promise<string | undefined | void>, failure: string): Promise<z.infer<typeof part>> {
+async function probe(check: () => Promise<unknown>, failure: string): Promise<z.infer<typeof part>> {
   try {
     const detail = await check();
-    return detail ? { state: 'failed', detail } : { state: 'ok' };
+    return typeof detail === 'string' ? { state: 'failed', detail } : { state: 'ok' };
   } catch {
     return { state: 'failed', detail: failure };
   }

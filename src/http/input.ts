@@ -38,7 +38,8 @@ export function registerInput(app: FastifyInstance, unknownFields: 'refuse' | 'd
       const kind = shape[field];
       if (!Object.hasOwn(shape, field) || !kind) {
         const text = `${field.slice(0, 80)}: unknown field${suggestion(field, Object.keys(shape))}`;
-        if (unknownFields === 'refuse') faults.push({ loc: [place, field.slice(0, 80)], msg: text, type: 'extra_forbidden' });
+        if (unknownFields === 'refuse')
+          faults.push({ loc: [place, field.slice(0, 80)], msg: text, type: 'extra_forbidden' });
         else request.warnings.push(text);
       } else if (value !== null) {
         assertText(place, field, value);
@@ -53,7 +54,9 @@ export function registerInput(app: FastifyInstance, unknownFields: 'refuse' | 'd
 function suggestion(field: string, known: readonly string[]): string {
   if (known.length === 0) return '; this route takes none here';
   const nearest = closest(field, known);
-  return distance(field, nearest) <= Math.max(2, field.length / 2) ? `; did you mean ${nearest}?` : `; known are ${known.slice(0, 40).join(', ')}`;
+  return distance(field, nearest) <= Math.max(2, field.length / 2)
+    ? `; did you mean ${nearest}?`
+    : `; known are ${known.slice(0, 40).join(', ')}`;
 }
 
 const MAX_DEPTH = 32;
@@ -62,8 +65,10 @@ const MAX_DEPTH = 32;
 function assertText(place: Place, field: string, value: unknown, depth = 0): void {
   if (typeof value === 'string') {
     const fault = invalidText(value);
-    if (fault === 'nul') throw invalid(place, field, 'holds a NUL character (U+0000), which cannot be stored', 'nul_character');
-    if (fault === 'lone_surrogate') throw invalid(place, field, 'holds half of a surrogate pair, which is not valid Unicode', 'lone_surrogate');
+    if (fault === 'nul')
+      throw invalid(place, field, 'holds a NUL character (U+0000), which cannot be stored', 'nul_character');
+    if (fault === 'lone_surrogate')
+      throw invalid(place, field, 'holds half of a surrogate pair, which is not valid Unicode', 'lone_surrogate');
   } else if (typeof value === 'object' && value !== null) {
     if (depth >= MAX_DEPTH) throw invalid(place, field, `is nested deeper than ${MAX_DEPTH} levels`, 'too_deep');
     for (const [key, inner] of Object.entries(value)) {

@@ -26,7 +26,12 @@ export async function registerOpenapi(app: FastifyInstance): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: { title: 'xmemo-api', version: '1', description: DESCRIPTION, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+      info: {
+        title: 'xmemo-api',
+        version: '1',
+        description: DESCRIPTION,
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
       servers: [{ url: '/', description: 'This service' }],
       tags: [
         { name: 'recall', description: 'Finding memories.' },
@@ -46,10 +51,15 @@ export async function registerOpenapi(app: FastifyInstance): Promise<void> {
       const { scopes } = input.route.config ?? {};
       const schema = transformed.schema as Record<string, unknown>;
       if (!input.url.startsWith(`${CANONICAL_MOUNT}/`)) return { schema: { ...schema, hide: true }, url: input.url };
-      const description = [schema.description, scopes && `Scope: ${scopes.map((s) => `\`${s}\``).join(' or ')}.`].filter(Boolean).join('\n\n');
+      const description = [schema.description, scopes && `Scope: ${scopes.map((s) => `\`${s}\``).join(' or ')}.`]
+        .filter(Boolean)
+        .join('\n\n');
       return { schema: { ...schema, ...(description && { description }) }, url: input.url };
     },
-    transformObject: (document) => withErrors('openapiObject' in document ? (document.openapiObject as OpenAPIV3_1.Document) : ({} as never)) as never,
+    transformObject: (document) =>
+      withErrors(
+        'openapiObject' in document ? (document.openapiObject as OpenAPIV3_1.Document) : ({} as never),
+      ) as never,
   });
   await app.register(swaggerUi, {
     routePrefix: CANONICAL_MOUNT,
@@ -63,22 +73,32 @@ export function openapiRoutes(app: FastifyInstance): void {
     ['openapi.json', 'application/json; charset=utf-8', () => JSON.stringify(app.swagger())],
     ['openapi.yaml', 'application/yaml; charset=utf-8', () => toYaml(app)],
   ] as const) {
-    app.get(`${CANONICAL_MOUNT}/${file}`, { config: { open: true }, schema: { hide: true } as never }, (_request, reply) => reply.type(type).send(render()));
+    app.get(
+      `${CANONICAL_MOUNT}/${file}`,
+      { config: { open: true }, schema: { hide: true } as never },
+      (_request, reply) => reply.type(type).send(render()),
+    );
   }
 }
 
-export const toYaml = (app: FastifyInstance): string => stringify(app.swagger(), { lineWidth: 120, aliasDuplicateObjects: false });
+export const toYaml = (app: FastifyInstance): string =>
+  stringify(app.swagger(), { lineWidth: 120, aliasDuplicateObjects: false });
 
 /** Every operation answers errors in one shape. */
 function withErrors(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
-  const error = z.toJSONSchema(errorSchema, { target: 'draft-2020-12' }) as OpenAPIV3_1.SchemaObject & { $schema?: string };
+  const error = z.toJSONSchema(errorSchema, { target: 'draft-2020-12' }) as OpenAPIV3_1.SchemaObject & {
+    $schema?: string;
+  };
   delete error.$schema;
   document.components = { ...document.components, schemas: { ...document.components?.schemas, Error: error } };
   for (const item of Object.values(document.paths ?? {})) {
     for (const operation of Object.values(item ?? {}) as OpenAPIV3_1.OperationObject[]) {
       if (typeof operation !== 'object' || !operation.responses) continue;
       for (const [status, description] of Object.entries(STATUSES)) {
-        operation.responses[status] ??= { description, content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } };
+        operation.responses[status] ??= {
+          description,
+          content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+        };
       }
     }
   }

@@ -8,7 +8,9 @@ const time = z.iso.datetime().describe('RFC 3339, UTC');
 export const agentBoundary = z
   .enum(['self', 'other_agent'])
   .nullable()
-  .describe('self: written by the agent that asks. other_agent: by another one of the owner. null: not known. Never restricts a read.');
+  .describe(
+    'self: written by the agent that asks. other_agent: by another one of the owner. null: not known. Never restricts a read.',
+  );
 
 /** The columns of a memory; items of recall add scores to them. */
 export const memoryShape = {
@@ -77,16 +79,22 @@ export function toWire(row: MemoryRow, asking: Agent): WireMemory {
   };
 }
 
-export function boundaryOf(row: Pick<MemoryRow, 'agent_id'>, asking: Agent): 'self' | 'other_agent' | null {
+function boundaryOf(row: Pick<MemoryRow, 'agent_id'>, asking: Agent): 'self' | 'other_agent' | null {
   if (row.agent_id === null || asking.id === undefined) return null;
   return row.agent_id.toLowerCase() === asking.id.toLowerCase() ? 'self' : 'other_agent';
 }
 
 /** The shape of every error, for the documentation. */
 export const errorSchema = z.object({
-  detail: z.union([z.string(), z.array(z.object({ loc: z.array(z.union([z.string(), z.number()])), msg: z.string(), type: z.string() }))]),
+  detail: z.union([
+    z.string(),
+    z.array(z.object({ loc: z.array(z.union([z.string(), z.number()])), msg: z.string(), type: z.string() })),
+  ]),
   error: z.object({ code: z.string(), message: z.string(), request_id: z.string() }),
   request_id: z.string(),
 });
 
-export const warningsSchema = z.array(z.string()).optional().describe('Fields of the request that are not known and were dropped.');
+export const warningsSchema = z
+  .array(z.string())
+  .optional()
+  .describe('Fields of the request that are not known and were dropped.');

@@ -50,7 +50,7 @@ function weightOf(memory: Neighbour, neighbour: Neighbour, side: 'before' | 'aft
 }
 
 /** Pieces of one session that one author dated to the same instant are parts of one document, not turns of a talk. */
-export function sameDocument(
+function sameDocument(
   a: Pick<Neighbour, 'author' | 'occurred_at'>,
   b: Pick<Neighbour, 'author' | 'occurred_at'>,
 ): boolean {

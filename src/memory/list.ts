@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { assertInside, spacesOf } from '../db/boundary.ts';
 import { COLUMNS, type MemoryRow } from '../db/memories.ts';
 import { findSpaces } from '../db/spaces.ts';
-import { EMPTY, sql } from '../db/sql.ts';
+import { sql } from '../db/sql.ts';
 import { type Filters, matches, visible } from '../db/visible.ts';
 import type { Deps } from '../deps.ts';
 import { invalid } from '../errors.ts';
@@ -45,7 +45,7 @@ export async function list(
     const rows = await tx.query<MemoryRow & { more: boolean }>(sql`
       with page as (
         select m.space_id, m.seq, octet_length(m.content) as size, row_number() over (order by m.seq desc) as n
-        from memories m where ${predicate}${after === undefined ? EMPTY : sql` and m.seq < ${after}`}
+        from memories m where ${predicate}${after === undefined ? sql`` : sql` and m.seq < ${after}`}
         order by m.seq desc limit ${limit + 1} offset ${offset}),
       sized as (select *, sum(size) over (order by seq desc) - size as above from page)
       select ${COLUMNS}, (select count(*) from page) > count(*) over () as more

@@ -19,6 +19,7 @@ import {
   insertMemory,
   lockBySemanticKey,
   type NewMemory,
+  placeOf,
   replaceMemory,
   touchSpace,
   type Written,
@@ -96,9 +97,10 @@ export async function remember(
 }
 
 function toMemory(deps: Deps, principal: Principal, agent: Agent, input: RememberInput): NewMemory {
+  const id = uuidv7();
   const agentId = principal.boundAgent ?? agent.id ?? null;
   return {
-    id: uuidv7({ msecs: deps.now().getTime() }),
+    id,
     owner_id: principal.owner,
     bucket: input.bucket,
     scope: input.scope,
@@ -115,6 +117,7 @@ function toMemory(deps: Deps, principal: Principal, agent: Agent, input: Remembe
     agent_instance: agent.instance ?? null,
     session_id: input.sessionId,
     position: input.position,
+    place: placeOf({ id, position: input.position, occurred_at: input.occurredAt, created_at: deps.now() }),
     metadata: input.metadata,
     provenance: input.provenance,
     occurred_at: input.occurredAt,
@@ -162,6 +165,13 @@ async function write(tx: Tx, space: number, memory: NewMemory): Promise<Placed> 
   if (held.session_id !== memory.session_id) await lockSessions(tx, space, [held.session_id]);
   const beside = await besides(tx, space, [held.seq]);
   await keepVersions(tx, space, [held.seq], memory.now);
-  const written = await replaceMemory(tx, space, held.seq, memory, { action: 'remember', status: 'active' });
+  const place = placeOf({ ...memory, id: held.id, created_at: held.created_at });
+  const written = await replaceMemory(
+    tx,
+    space,
+    held.seq,
+    { ...memory, place },
+    { action: 'remember', status: 'active' },
+  );
   return { written, outcome: 'updated', beside };
 }

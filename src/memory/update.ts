@@ -12,7 +12,7 @@ import type { MemoryType, Principal } from '../types.ts';
 import { lockMemory } from './lock.ts';
 import { embedPassages } from './passages.ts';
 import { reviseMemory } from './revise.ts';
-import { type Columns, hashOf, toColumns } from './store.ts';
+import { type Columns, hashOf, placeOf, toColumns } from './store.ts';
 
 /** Undefined leaves a column as it is. */
 export interface Changes {
@@ -116,6 +116,7 @@ function merge(row: MemoryRow, changes: Changes, now: Date): Columns {
   return {
     ...toColumns(row, now),
     ...given,
+    place: placeOf({ ...row, ...given }),
     content_hash: hashOf(content),
     metadata: mergeMetadata ? { ...row.metadata, ...metadata } : (metadata ?? row.metadata),
     provenance: mergeProvenance ? { ...row.provenance, ...provenance } : (provenance ?? row.provenance),

@@ -44,9 +44,9 @@ export async function lockAllSessions(tx: Tx, space: number): Promise<void> {
 export async function besides(tx: Tx, space: number, seqs: readonly string[]): Promise<string[]> {
   const rows = await tx.query<{ seq: string }>(sql`
     select distinct n.seq from memories m, lateral (
-      (select b.seq from memories b where ${beside('b')} and ${keyOf('b')} < ${keyOf('m')} order by ${keyOf('b')} desc limit 1)
+      (select b.seq from memories b where ${BESIDE.b} and b.place < m.place order by b.place desc limit 1)
       union all
-      (select a.seq from memories a where ${beside('a')} and ${keyOf('a')} > ${keyOf('m')} order by ${keyOf('a')} limit 1)) n
+      (select a.seq from memories a where ${BESIDE.a} and a.place > m.place order by a.place limit 1)) n
     where m.space_id = ${space} and m.seq = any (${seqs}::bigint[]) and m.session_id is not null`);
   return rows.map((row) => row.seq);
 }
@@ -56,10 +56,10 @@ export async function indexWords(tx: Tx, space: number, seqs: readonly string[])
   if (seqs.length === 0) return { memories: 0, terms: 0 };
   const rows = await tx.query<Row>(sql`
     select m.seq, m.content, m.author, m.path, m.occurred_at, m.created_at, m.length, m.terms,
-      (select ${lender('b')} from memories b where m.session_id is not null and ${beside('b')} and ${keyOf('b')} < ${keyOf('m')}
-        order by ${keyOf('b')} desc limit 1) as before,
-      (select ${lender('a')} from memories a where m.session_id is not null and ${beside('a')} and ${keyOf('a')} > ${keyOf('m')}
-        order by ${keyOf('a')} limit 1) as after
+      (select ${LENT.b} from memories b where m.session_id is not null and ${BESIDE.b} and b.place < m.place
+        order by b.place desc limit 1) as before,
+      (select ${LENT.a} from memories a where m.session_id is not null and ${BESIDE.a} and a.place > m.place
+        order by a.place limit 1) as after
     from memories m where m.space_id = ${space} and m.seq = any (${seqs}::bigint[]) order by m.seq for update of m`);
   const indexed = rows.map((row) => ({ row, words: wordsOf(row, neighbour(row.before), neighbour(row.after)) }));
   await deletePostings(tx, space, rows);
@@ -105,16 +105,6 @@ async function deletePostings(tx: Tx, space: number, rows: readonly Pick<Row, 's
     where p.space_id = ${space} and p.term = o.term and p.seq = o.seq`);
 }
 
-type Alias = 'm' | 'a' | 'b';
-
-/** Order inside a session: position where given, then time, then arrival. As in the index memories_session. */
-const KEYS = {
-  m: sql`(coalesce(m.position, 0), coalesce(m.occurred_at, m.created_at), m.seq)`,
-  a: sql`(coalesce(a.position, 0), coalesce(a.occurred_at, a.created_at), a.seq)`,
-  b: sql`(coalesce(b.position, 0), coalesce(b.occurred_at, b.created_at), b.seq)`,
-};
-const keyOf = (alias: Alias) => KEYS[alias];
-
 /**
  * Only a memory that every reader of `m` can read too lends its words: same space, bucket and scope, active, and never one that expires,
  * since it would go on speaking through its neighbour after its last instant.
@@ -125,13 +115,11 @@ const BESIDE = {
   b: sql`b.space_id = m.space_id and b.session_id = m.session_id and b.bucket = m.bucket and b.scope is not distinct from m.scope
     and b.status = 'active' and b.status <> 'deleted' and b.expires_at is null`,
 };
-const beside = (alias: 'a' | 'b') => BESIDE[alias];
 
-const LENDERS = {
+const LENT = {
   a: sql`jsonb_build_object('content', left(a.content, 4000), 'author', a.author, 'occurred_at', a.occurred_at)`,
   b: sql`jsonb_build_object('content', left(b.content, 4000), 'author', b.author, 'occurred_at', b.occurred_at)`,
 };
-const lender = (alias: 'a' | 'b') => LENDERS[alias];
 
 function neighbour(lent: Lender | null): Neighbour | undefined {
   if (!lent) return undefined;

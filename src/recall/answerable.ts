@@ -10,14 +10,24 @@ import { authorNamed, type Ranked } from './rank.ts';
 
 const COVERAGE_DEPTH = 5;
 
-export function answerability(ranked: readonly Ranked[], question: Question, idf: ReadonlyMap<string, number>, unseen: number): number {
+export function answerability(
+  ranked: readonly Ranked[],
+  question: Question,
+  idf: ReadonlyMap<string, number>,
+  unseen: number,
+): number {
   const candidates = ranked.map((entry) => entry.candidate);
   const cosine = Math.max(0, ...candidates.map((c) => c.cosine ?? 0));
   const bm25 = Math.max(0, ...candidates.map((c) => c.bm25));
   return 0.4 * cosine + 0.4 * coverage(ranked, question, idf, unseen) + (0.2 * bm25) / (bm25 + LEXICAL_HALF);
 }
 
-function coverage(ranked: readonly Ranked[], question: Question, idf: ReadonlyMap<string, number>, unseen: number): number {
+function coverage(
+  ranked: readonly Ranked[],
+  question: Question,
+  idf: ReadonlyMap<string, number>,
+  unseen: number,
+): number {
   const candidates = ranked.map((entry) => entry.candidate);
   const named = authorNamed(question.text, candidates);
   const names = new Set(candidates.flatMap((c) => (c.author === null ? [] : analyse(c.author))));

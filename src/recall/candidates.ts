@@ -88,17 +88,23 @@ export async function findCandidates(tx: Tx, request: ArmsRequest): Promise<Foun
     dense as materialized (${
       query
         ? sql`select z.space_id, z.seq from (
-            select space_id, seq, min((embedding <=> ${query}::vector::halfvec) - ${LENGTH_PRIOR}::float8 * log_length) as d
+            select space_id, seq, min((embedding <=> ${query}::halfvec) - ${LENGTH_PRIOR}::float8 * log_length) as d
             from passages where space_id = any (${spaces}::int[]) and model = ${model} group by 1, 2 order by d, seq desc offset 0) z,
           lateral (select from memories m where m.space_id = z.space_id and m.seq = z.seq and ${predicate} offset 0) ok
           limit ${ARM_LIMIT}`
         : sql`select space_id, seq from lexical where false`
     }),
-    found as (select space_id, seq from lexical union select space_id, seq from dense)
+    -- Grouped and not joined: the planner takes the lexical scores for a few rows and would compare each with each.
+    found as (
+      select space_id, seq, max(bm25) as bm25 from (
+        select space_id, seq, bm25, false as picked from lex
+        union all select space_id, seq, 0, true from lexical
+        union all select space_id, seq, 0, true from dense) every
+      group by 1, 2 having bool_or(picked))
     select
       (select json_agg(json_build_object('space_id', space_id, 'term', term, 'idf', w, 'df', df)) from idf) as terms,
       (select json_agg(c) from (
-        select m.space_id, m.seq::text, m.id, coalesce(l.bm25, 0) as bm25, v.cosine, v.ordinal as passage,
+        select m.space_id, m.seq::text, m.id, f.bm25, v.cosine, v.ordinal as passage,
           coalesce(v.log_length, ln(2 + m.length)) as log_length, m.author, m.path, m.memory_type, m.importance, m.confidence,
           m.occurred_at, m.created_at, m.bucket, m.scope, m.session_id, ${BEFORE} as before_seq,
           left(m.content, ${HEAD}) as head, right(m.content, 20) as tail,
@@ -106,10 +112,9 @@ export async function findCandidates(tx: Tx, request: ArmsRequest): Promise<Foun
           case when length(m.content) > ${HEAD} then (select coalesce(json_agg(i.term), '[]') from idf i join postings p
             on p.space_id = i.space_id and p.term = i.term and p.seq = f.seq where i.space_id = f.space_id) end as held
         from found f join memories m on m.space_id = f.space_id and m.seq = f.seq
-          left join lex l on l.space_id = f.space_id and l.seq = f.seq
           left join lateral (${
             query
-              ? sql`select ordinal, log_length, 1 - (embedding <=> ${query}::vector::halfvec) as cosine from passages p
+              ? sql`select ordinal, log_length, 1 - (embedding <=> ${query}::halfvec) as cosine from passages p
                   where p.space_id = f.space_id and p.model = ${model} and p.seq = f.seq order by cosine desc, ordinal limit 1`
               : sql`select null::int as ordinal, null::float8 as log_length, null::float8 as cosine`
           }) v on true) c) as candidates`);
@@ -121,9 +126,8 @@ export async function findCandidates(tx: Tx, request: ArmsRequest): Promise<Foun
 const BEFORE = sql`case when m.session_id is not null and m.occurred_at is not null then (
   select case when b.occurred_at = m.occurred_at and b.author is not distinct from m.author then b.seq::text end
   from memories b where b.space_id = m.space_id and b.session_id = m.session_id and b.status <> 'deleted' and b.bucket = m.bucket
-    and b.scope is not distinct from m.scope
-    and (coalesce(b.position, 0), coalesce(b.occurred_at, b.created_at), b.seq) < (coalesce(m.position, 0), coalesce(m.occurred_at, m.created_at), m.seq)
-  order by coalesce(b.position, 0) desc, coalesce(b.occurred_at, b.created_at) desc, b.seq desc limit 1) end`;
+    and b.scope is not distinct from m.scope and b.place < m.place
+  order by b.place desc limit 1) end`;
 
 /** As JSON gives it: times are text. */
 interface RawCandidate extends Omit<Candidate, 'occurred_at' | 'created_at' | 'session'> {
@@ -144,7 +148,11 @@ function toCandidate({ bucket, scope, session_id, ...raw }: RawCandidate): Candi
 }
 
 /** Token bits of the best passage of each candidate, for late interaction. */
-export async function loadTokenBits(tx: Tx, model: number, candidates: readonly Candidate[]): Promise<Map<string, Buffer>> {
+export async function loadTokenBits(
+  tx: Tx,
+  model: number,
+  candidates: readonly Candidate[],
+): Promise<Map<string, Buffer>> {
   const wanted = candidates.filter((c) => c.passage !== null);
   if (wanted.length === 0) return new Map();
   const rows = await tx.query<{ seq: string; token_bits: Buffer | null }>(sql`

@@ -33,7 +33,11 @@ export async function recallContext(
     const begun = performance.now();
     const limit = input.limit ?? DEFAULT_LIMIT;
     const { kept, duplicates } = withoutNearDuplicates(candidatesOf(ranking, limit, input.threshold));
-    const rows = await loadBySeq(tx, ranking.spaces, kept.slice(0, input.max_items).map(({ entry }) => entry.candidate.seq));
+    const rows = await loadBySeq(
+      tx,
+      ranking.spaces,
+      kept.slice(0, input.max_items).map(({ entry }) => entry.candidate.seq),
+    );
     return { ranking, limit, kept, duplicates, rows, begun };
   }).then(({ ranking, limit, kept, duplicates, rows, begun }) => {
     const pack = packOrRefuse({
@@ -51,7 +55,13 @@ export async function recallContext(
       count: deps.countTokens,
     });
     const items = pack.items.map((item) => ({
-      ...toResult(item.candidate.entry, rows.get(item.candidate.entry.candidate.seq)!, agent, snippetOf(item.text, ranking.weights), input.explain ?? false),
+      ...toResult(
+        item.candidate.entry,
+        rows.get(item.candidate.entry.candidate.seq)!,
+        agent,
+        snippetOf(item.text, ranking.weights),
+        input.explain ?? false,
+      ),
       content: item.text,
       tokens: item.tokens,
       truncated: item.truncated,
@@ -61,13 +71,25 @@ export async function recallContext(
     const body: ContextReply = {
       version: '1',
       status: statusOf(ranking, kept.length),
-      retrieval_plan: toPlan(ranking, deps.embedder.id, request, { candidates: limit, max_items: input.max_items, max_tokens: input.max_tokens }),
+      retrieval_plan: toPlan(ranking, deps.embedder.id, request, {
+        candidates: limit,
+        max_items: input.max_items,
+        max_tokens: input.max_tokens,
+      }),
       budget: toBudget(pack),
       items,
-      coverage: { candidates: ranking.ranked.length, returned: items.length, answerability: round(ranking.answerability) },
+      coverage: {
+        candidates: ranking.ranked.length,
+        returned: items.length,
+        answerability: round(ranking.answerability),
+      },
       agent_boundary: commonBoundary(items),
       context_text: pack.contextText,
-      usage_tracking_id: trackingId(principal, request.query, pack.items.map((item) => rows.get(item.candidate.entry.candidate.seq)!)),
+      usage_tracking_id: trackingId(
+        principal,
+        request.query,
+        pack.items.map((item) => rows.get(item.candidate.entry.candidate.seq)!),
+      ),
     };
     return { text: pack.answerText, body };
   });
@@ -84,7 +106,15 @@ function candidatesOf(ranking: Ranking, limit: number, threshold: number | undef
 
 function toPackCandidate(entry: Ranked, content: string | undefined) {
   const { id, memory_type, author, path, occurred_at, created_at, head } = entry.candidate;
-  return { id, type: memory_type, author, path, occurredAt: occurred_at ?? created_at, content: content ?? head, entry };
+  return {
+    id,
+    type: memory_type,
+    author,
+    path,
+    occurredAt: occurred_at ?? created_at,
+    content: content ?? head,
+    entry,
+  };
 }
 
 function packOrRefuse<C extends Parameters<typeof buildPack>[0]['candidates'][number]>(input: PackInput<C>): Pack<C> {
@@ -92,7 +122,11 @@ function packOrRefuse<C extends Parameters<typeof buildPack>[0]['candidates'][nu
     return buildPack(input);
   } catch (error) {
     if (!(error instanceof FrameTooLarge)) throw error;
-    throw invalid('body', 'max_tokens', `is below ${error.needed}, what the fixed lines of the text answer take; raise it, or leave budget_scope at context`);
+    throw invalid(
+      'body',
+      'max_tokens',
+      `is below ${error.needed}, what the fixed lines of the text answer take; raise it, or leave budget_scope at context`,
+    );
   }
 }
 

@@ -5,7 +5,7 @@
  */
 import { graphemeCut } from './sanitize.ts';
 
-export const GAP = '…';
+const GAP = '…';
 
 export interface ExcerptInput {
   readonly content: string;

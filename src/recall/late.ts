@@ -17,9 +17,13 @@ export interface LateQuery {
 }
 
 /** `idf` gives a term's rarity; `unseen` is that of a word which no memory holds. */
-export function lateQuery({ pieces, words, bits }: TokenBits, idf: ReadonlyMap<string, number>, unseen: number): LateQuery {
+export function lateQuery(
+  { pieces, words, bits }: TokenBits,
+  idf: ReadonlyMap<string, number>,
+  unseen: number,
+): LateQuery {
   const spelled = new Map<number, string>();
-  pieces.forEach((piece, i) => spelled.set(words[i]!, (spelled.get(words[i]!) ?? '') + piece));
+  for (const [i, piece] of pieces.entries()) spelled.set(words[i]!, (spelled.get(words[i]!) ?? '') + piece);
   const weights = Float64Array.from(pieces, (_, i) => {
     const known = analyse(spelled.get(words[i]!)!).map((term) => idf.get(term) ?? unseen);
     return known.length === 0 ? 0 : Math.max(...known);

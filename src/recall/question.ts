@@ -26,6 +26,8 @@ export function withTimes(question: Omit<Question, 'ranges'>, askedAt: Date | un
   return { ...question, ranges: timeRanges(question.text, askedAt?.getTime()) };
 }
 
-const PRESENT = /\b(is|are|am|do|does|have|has|current|currently|still|now|nowadays|latest|recent|recently|these days)\b/i;
-const PAST = /\b(did|was|were|had|when|first|previous|previously|before|ago|earlier|used to|originally|initially|last time)\b/i;
+const PRESENT =
+  /\b(is|are|am|do|does|have|has|current|currently|still|now|nowadays|latest|recent|recently|these days)\b/i;
+const PAST =
+  /\b(did|was|were|had|when|first|previous|previously|before|ago|earlier|used to|originally|initially|last time)\b/i;
 const FIRST_PERSON = /\b(i|i'm|i've|me|my|mine|we|our|ours|us)\b/i;

@@ -55,7 +55,11 @@ export function fuse(candidates: readonly Candidate[], { question, constants, pr
       session: 0,
       late: 0,
     };
-    return { candidate, parts, score: parts.lexical + parts.dense + parts.author + parts.date + parts.asks + parts.standing };
+    return {
+      candidate,
+      parts,
+      score: parts.lexical + parts.dense + parts.author + parts.date + parts.asks + parts.standing,
+    };
   });
   liftDocuments(ranked);
   liftSessions(ranked);
@@ -63,7 +67,11 @@ export function fuse(candidates: readonly Candidate[], { question, constants, pr
 }
 
 /** Second half: late interaction on the best of the first, then versions of a fact. `late` gives a similarity in 0..1, or undefined without token vectors. */
-export function finish(ranked: Ranked[], { question, constants }: RankRequest, late: (candidate: Candidate) => number | undefined): Ranked[] {
+export function finish(
+  ranked: Ranked[],
+  { question, constants }: RankRequest,
+  late: (candidate: Candidate) => number | undefined,
+): Ranked[] {
   const weight = constants.late[question.script];
   const top = ranked.slice(0, ARM_LIMIT);
   if (weight > 0) {
@@ -80,7 +88,11 @@ const happened = ({ occurred_at, created_at }: Candidate): number => (occurred_a
 
 /** Ties: the newer one, then the one that arrived later; never by chance. */
 function bestFirst(a: Ranked, b: Ranked): number {
-  return b.score - a.score || happened(b.candidate) - happened(a.candidate) || (BigInt(b.candidate.seq) > BigInt(a.candidate.seq) ? 1 : -1);
+  return (
+    b.score - a.score ||
+    happened(b.candidate) - happened(a.candidate) ||
+    (BigInt(b.candidate.seq) > BigInt(a.candidate.seq) ? 1 : -1)
+  );
 }
 
 function standing({ memory_type, importance, confidence }: Candidate, preferWorking: boolean): number {
@@ -97,7 +109,9 @@ export function authorNamed(question: string, candidates: readonly Pick<Candidat
   const authors = [...new Set(candidates.map((c) => c.author).filter((a) => a !== null))];
   if (authors.length < 2) return undefined;
   const named = authors.filter((author) =>
-    new RegExp(`(?<![\\p{L}\\p{N}])${author.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?![\\p{L}\\p{N}])`, 'iu').test(question),
+    new RegExp(`(?<![\\p{L}\\p{N}])${author.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?![\\p{L}\\p{N}])`, 'iu').test(
+      question,
+    ),
   );
   return named.length === 1 ? named[0] : undefined;
 }
@@ -122,7 +136,8 @@ function liftDocuments(ranked: readonly Ranked[]): void {
 function liftSessions(ranked: readonly Ranked[]): void {
   const best = new Map<string, number>();
   for (const { candidate, score } of ranked) {
-    if (candidate.session !== null) best.set(candidate.session, Math.max(best.get(candidate.session) ?? -Infinity, score));
+    if (candidate.session !== null)
+      best.set(candidate.session, Math.max(best.get(candidate.session) ?? -Infinity, score));
   }
   for (const entry of ranked) {
     if (entry.candidate.session === null) continue;

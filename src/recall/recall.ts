@@ -21,7 +21,11 @@ export async function recall(
   return search(deps, principal, request, stages, async (tx, ranking) => {
     const passing = mode === 'search' ? strict(ranking) : ranking.ranked;
     const chosen = passing.filter((entry) => scoreOf(entry) >= (input.threshold ?? 0)).slice(0, input.limit);
-    const rows = await loadBySeq(tx, ranking.spaces, chosen.map((entry) => entry.candidate.seq));
+    const rows = await loadBySeq(
+      tx,
+      ranking.spaces,
+      chosen.map((entry) => entry.candidate.seq),
+    );
     const present = chosen.flatMap((entry) => {
       const row = rows.get(entry.candidate.seq);
       return row ? [{ entry, row }] : [];
@@ -32,10 +36,18 @@ export async function recall(
     return {
       status: statusOf(ranking, results.length),
       results,
-      coverage: { candidates: ranking.ranked.length, returned: results.length, answerability: round(ranking.answerability) },
+      coverage: {
+        candidates: ranking.ranked.length,
+        returned: results.length,
+        answerability: round(ranking.answerability),
+      },
       agent_boundary: commonBoundary(results),
       retrieval_plan: toPlan(ranking, deps.embedder.id, request, { limit: input.limit }),
-      usage_tracking_id: trackingId(principal, request.query, present.map(({ row }) => row)),
+      usage_tracking_id: trackingId(
+        principal,
+        request.query,
+        present.map(({ row }) => row),
+      ),
     };
   });
 }

@@ -35,9 +35,18 @@ export function toExplanation({ score, parts, candidate: { bm25, cosine } }: Ran
   };
 }
 
-export function toPlan(ranking: Ranking, model: string, request: SearchRequest, limits: Record<string, number>): ContextReply['retrieval_plan'] {
+export function toPlan(
+  ranking: Ranking,
+  model: string,
+  request: SearchRequest,
+  limits: Record<string, number>,
+): ContextReply['retrieval_plan'] {
   return {
-    arms: ranking.exactId ? ['id'] : ranking.degraded.some((d) => d.startsWith('the embedder failed')) ? ['lexical'] : ['lexical', 'vector'],
+    arms: ranking.exactId
+      ? ['id']
+      : ranking.degraded.some((d) => d.startsWith('the embedder failed'))
+        ? ['lexical']
+        : ['lexical', 'vector'],
     model,
     terms: [...ranking.question.terms],
     limits: { arm: ARM_LIMIT, ...limits },
@@ -61,7 +70,11 @@ export const statusOf = (ranking: Ranking, returned: number): ContextReply['stat
 };
 
 /** Ties an answer to a later "used" signal. A function of the answer, so that the same state gives the same bytes. */
-export function trackingId(principal: Principal, query: string, rows: readonly Pick<MemoryRow, 'id' | 'version'>[]): string {
+export function trackingId(
+  principal: Principal,
+  query: string,
+  rows: readonly Pick<MemoryRow, 'id' | 'version'>[],
+): string {
   const text = JSON.stringify([principal.owner, query, rows.map((row) => [row.id, row.version])]);
   return `ut_${createHash('sha256').update(text).digest('base64url').slice(0, 24)}`;
 }

@@ -21,8 +21,16 @@ const ROUTES = {
     description:
       'The few memories that matter for a query, in rank order, inside max_items and max_tokens. Same state, same request: same bytes. `Accept: text/plain` or `profile=public` gives the text profile.',
   },
-  recall: { operationId: 'recall', summary: 'Quick, forgiving lookup', description: 'The best few memories, also when none is certain. An empty list is a complete answer.' },
-  search: { operationId: 'search', summary: 'Strict search', description: 'Only what can answer the query; a weak match is not returned.' },
+  recall: {
+    operationId: 'recall',
+    summary: 'Quick, forgiving lookup',
+    description: 'The best few memories, also when none is certain. An empty list is a complete answer.',
+  },
+  search: {
+    operationId: 'search',
+    summary: 'Strict search',
+    description: 'Only what can answer the query; a weak match is not returned.',
+  },
 } as const;
 
 export const recallRoutes =
@@ -37,34 +45,64 @@ export const recallRoutes =
     const contextResponse = { response: { 200: answers(contextReply) } };
     const recallResponse = { response: { 200: answers(recallReply) } };
 
-    app.get('/recall/context', { config, schema: { ...docs('context', 'get'), querystring: contextInput, ...contextResponse } }, (request, reply) =>
-      context(request, reply, request.query),
+    app.get(
+      '/recall/context',
+      { config, schema: { ...docs('context', 'get'), querystring: contextInput, ...contextResponse } },
+      (request, reply) => context(request, reply, request.query),
     );
-    app.post('/recall/context', { config, schema: { ...docs('context', 'post'), body: contextInput, ...contextResponse } }, (request, reply) =>
-      context(request, reply, request.body),
+    app.post(
+      '/recall/context',
+      { config, schema: { ...docs('context', 'post'), body: contextInput, ...contextResponse } },
+      (request, reply) => context(request, reply, request.body),
     );
     for (const [route, url] of [
       ['recall', '/recall'],
       ['search', '/memories/search'],
     ] as const) {
-      app.get(url, { config, schema: { ...docs(route, 'get'), querystring: recallInput, ...recallResponse } }, (request, reply) =>
-        results(request, reply, request.query, route),
+      app.get(
+        url,
+        { config, schema: { ...docs(route, 'get'), querystring: recallInput, ...recallResponse } },
+        (request, reply) => results(request, reply, request.query, route),
       );
-      app.post(url, { config, schema: { ...docs(route, 'post'), body: recallInput, ...recallResponse } }, (request, reply) =>
-        results(request, reply, request.body, route),
+      app.post(
+        url,
+        { config, schema: { ...docs(route, 'post'), body: recallInput, ...recallResponse } },
+        (request, reply) => results(request, reply, request.body, route),
       );
     }
 
     async function context(request: FastifyRequest, reply: FastifyReply, input: ContextInput) {
-      const { text, body } = await recallContext(deps, principalOf(request), agentOf(request), input, toSearch(request, input), request.stages);
+      const { text, body } = await recallContext(
+        deps,
+        principalOf(request),
+        agentOf(request),
+        input,
+        toSearch(request, input),
+        request.stages,
+      );
       reply.header('x-xmemo-status', body.status);
       return wantsText(request, input) ? reply.type(TEXT).send(text) : reply.send(withWarnings(request, body));
     }
 
-    async function results(request: FastifyRequest, reply: FastifyReply, input: RecallInput, mode: 'recall' | 'search') {
-      const body = await recall(deps, principalOf(request), agentOf(request), input, toSearch(request, input), mode, request.stages);
+    async function results(
+      request: FastifyRequest,
+      reply: FastifyReply,
+      input: RecallInput,
+      mode: 'recall' | 'search',
+    ) {
+      const body = await recall(
+        deps,
+        principalOf(request),
+        agentOf(request),
+        input,
+        toSearch(request, input),
+        mode,
+        request.stages,
+      );
       reply.header('x-xmemo-status', body.status);
-      return wantsText(request, input) ? reply.type(TEXT).send(renderResults(body.results)) : reply.send(withWarnings(request, body));
+      return wantsText(request, input)
+        ? reply.type(TEXT).send(renderResults(body.results))
+        : reply.send(withWarnings(request, body));
     }
   };
 

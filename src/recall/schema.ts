@@ -8,24 +8,54 @@ const common = {
   query: queryText,
   ...filterShape,
   threshold: z.number().min(0).max(1).optional().describe('Least score of a result, 0 to 1.'),
-  asked_at: instant.optional().describe('What "last week" in the query counts from; default: the newest memory found, never the clock.'),
+  asked_at: instant
+    .optional()
+    .describe('What "last week" in the query counts from; default: the newest memory found, never the clock.'),
   explain: z.boolean().optional().describe('Say for each result how its score came about.'),
-  profile: z.enum(['public', 'structured']).optional().describe('`public`: the text profile, as with Accept: text/plain.'),
+  profile: z
+    .enum(['public', 'structured'])
+    .optional()
+    .describe('`public`: the text profile, as with Accept: text/plain.'),
   idempotency_key: name.optional().describe('Ignored: reads change nothing.'),
 };
 
 const limit = z.number().int().min(1).max(50).default(5).describe('Results, 1 to 50.');
 
-export const recallInput = z.object({ ...common, limit, prefer_working: z.boolean().default(false).describe('Lift active working state.') });
+export const recallInput = z.object({
+  ...common,
+  limit,
+  prefer_working: z.boolean().default(false).describe('Lift active working state.'),
+});
 
 export const contextInput = z.object({
   ...common,
   max_items: z.number().int().min(1).max(50).default(8).describe('Items of the pack, 1 to 50.'),
-  max_tokens: z.number().int().min(1).max(12_000).default(1_500).describe('Hard bound on the tokens of context_text, 1 to 12,000.'),
-  max_item_tokens: z.number().int().min(16).max(12_000).optional().describe('What each item may take before every item has its share; default 100.'),
-  budget_scope: z.enum(['context', 'answer']).default('context').describe('`answer`: max_tokens bounds the whole text answer, heading and reference lines included.'),
+  max_tokens: z
+    .number()
+    .int()
+    .min(1)
+    .max(12_000)
+    .default(1_500)
+    .describe('Hard bound on the tokens of context_text, 1 to 12,000.'),
+  max_item_tokens: z
+    .number()
+    .int()
+    .min(16)
+    .max(12_000)
+    .optional()
+    .describe('What each item may take before every item has its share; default 100.'),
+  budget_scope: z
+    .enum(['context', 'answer'])
+    .default('context')
+    .describe('`answer`: max_tokens bounds the whole text answer, heading and reference lines included.'),
   tokenizer: z.enum(TOKENIZERS).default('o200k_base'),
-  limit: z.number().int().min(1).max(100).optional().describe('Ranked candidates that are considered, 1 to 100; default 60.'),
+  limit: z
+    .number()
+    .int()
+    .min(1)
+    .max(100)
+    .optional()
+    .describe('Ranked candidates that are considered, 1 to 100; default 60.'),
   prefer_working: z.boolean().default(true).describe('Lift active working state.'),
 });
 
@@ -35,7 +65,12 @@ export type ContextInput = z.infer<typeof contextInput>;
 const score = z.number().min(0).max(1);
 
 const explanation = z
-  .object({ fused: z.number(), parts: z.record(z.string(), z.number()), bm25: z.number(), cosine: z.number().nullable() })
+  .object({
+    fused: z.number(),
+    parts: z.record(z.string(), z.number()),
+    bm25: z.number(),
+    cosine: z.number().nullable(),
+  })
   .optional()
   .describe('With explain=true.');
 
@@ -43,7 +78,9 @@ const result = z.object({ ...memoryShape, score, similarity: score, snippet: z.s
 
 const status = z
   .enum(['ok', 'empty', 'below_threshold', 'degraded'])
-  .describe('empty: nothing visible matched. below_threshold: what was found is too weak to be an answer. degraded: a part of the search is out of order, see retrieval_plan.');
+  .describe(
+    'empty: nothing visible matched. below_threshold: what was found is too weak to be an answer. degraded: a part of the search is out of order, see retrieval_plan.',
+  );
 
 const plan = z.object({
   arms: z.array(z.string()),
@@ -68,7 +105,11 @@ export const recallReply = z.object({
   warnings: warningsSchema,
 });
 
-const dropped = z.object({ id: z.uuid(), reason: z.enum(['max_items', 'max_tokens', 'near_duplicate']), of: z.uuid().optional() });
+const dropped = z.object({
+  id: z.uuid(),
+  reason: z.enum(['max_items', 'max_tokens', 'near_duplicate']),
+  of: z.uuid().optional(),
+});
 
 export const contextReply = z.object({
   version: z.literal('1'),

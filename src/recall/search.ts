@@ -68,13 +68,26 @@ export async function search<T>(
       clock('db');
       return use(tx, ranking);
     }
-    const found = spaces.length === 0 ? NOTHING : await findCandidates(tx, { spaces, terms: question.terms, model, vector: embedded?.vector, predicate });
+    const found =
+      spaces.length === 0
+        ? NOTHING
+        : await findCandidates(tx, { spaces, terms: question.terms, model, vector: embedded?.vector, predicate });
     clock('db');
     const asked = withTimes(question, request.askedAt ?? newest(found.candidates));
     const { weights, unseen } = weightsOf(found);
-    const rankRequest = { question: asked, constants: constantsOf(deps.embedder.id), preferWorking: request.preferWorking };
+    const rankRequest = {
+      question: asked,
+      constants: constantsOf(deps.embedder.id),
+      preferWorking: request.preferWorking,
+    };
     const fused = fuse(found.candidates, rankRequest);
-    const bits = embedded?.tokens ? await loadTokenBits(tx, model, fused.slice(0, LATE_DEPTH).map((r) => r.candidate)) : new Map<string, Buffer>();
+    const bits = embedded?.tokens
+      ? await loadTokenBits(
+          tx,
+          model,
+          fused.slice(0, LATE_DEPTH).map((r) => r.candidate),
+        )
+      : new Map<string, Buffer>();
     const late = embedded?.tokens && lateQuery(embedded.tokens, weights, unseen);
     const ranked = finish(fused, rankRequest, ({ seq }) => {
       const passage = bits.get(seq);
@@ -126,7 +139,15 @@ async function exact(
     return { candidate, score: Number.POSITIVE_INFINITY, parts };
   });
   const found = rows.length > 0 ? 1 : 0;
-  return { ranked, question: withTimes(question, undefined), weights: new Map(), answerability: found, exactId: true, degraded, spaces };
+  return {
+    ranked,
+    question: withTimes(question, undefined),
+    weights: new Map(),
+    answerability: found,
+    exactId: true,
+    degraded,
+    spaces,
+  };
 }
 
 /** The same term in several spaces: the highest idf, since it is what sets a memory apart there. */

@@ -11,6 +11,8 @@ const SEARCHED = 20_000;
 export function snippetOf(content: string, weights: ReadonlyMap<string, number>): string {
   const head = content.slice(0, SEARCHED);
   if (head.length <= SNIPPET) return inline(head, SNIPPET);
-  const { text } = makeExcerpter({ content: head, weights, terms: analyse, count: (part) => part.length }).excerpt(SNIPPET);
+  const { text } = makeExcerpter({ content: head, weights, terms: analyse, count: (part) => part.length }).excerpt(
+    SNIPPET,
+  );
   return inline(text, SNIPPET + 2);
 }

@@ -51,17 +51,17 @@ export function makeCountTokens(): CountTokens {
 
 /**
  * True when both encodings always begin a new token between two texts, so that their counts add up exactly. Read off
- * the two patterns that cut a text before it is encoded: digits stand alone, white space and punctuation never follow a
- * letter inside a token (marks and the `'` of a contraction do), and of what follows a line feed only another blank or,
- * in o200k_base, a slash can belong to it. False means "not sure".
+ * the two patterns that cut a text before it is encoded: digits stand alone; white space and punctuation never follow a
+ * letter inside a token, while marks and the `'` of a contraction do, and what is unassigned for us may be a letter
+ * there; of what follows a line feed only another blank or, in o200k_base, a slash can belong to it. False: not sure.
  */
 export function isTokenBorder(before: string, after: string): boolean {
   if (before === '' || after === '') return true;
   const last = before.slice(-2);
   const first = String.fromCodePoint(after.codePointAt(0) ?? 0);
   if (/\p{N}$/u.test(last)) return !/\p{N}/u.test(first);
-  if (/\p{N}/u.test(first)) return !/\s$/u.test(last) || last.endsWith('\n');
-  if (/\p{L}$/u.test(last)) return !/[\p{L}\p{M}']/u.test(first);
+  if (/\p{N}/u.test(first)) return !/[\s\u0085]$/u.test(last) || last.endsWith('\n');
+  if (/\p{L}$/u.test(last)) return !/[\p{L}\p{M}\p{Cn}']/u.test(first);
   return last.endsWith('\n') && !/[\s/\u0085]/u.test(first);
 }
 

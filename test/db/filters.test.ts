@@ -7,7 +7,16 @@ const seed = Number(process.env.FC_SEED ?? Date.now() % 2 ** 31);
 const numRuns = Number(process.env.FC_RUNS ?? 60);
 
 const NAMES = ['a', 'a%', 'a_', 'ab', 'A', 'a\\', 'ä', 'a/b', "a'b", '100%'];
-const PATHS = ['projects', 'projects/xmemo', 'projects/xmemo2', 'projects_x', 'pro%', 'notes/a_b', 'notes/a\\b', 'notes/axb'];
+const PATHS = [
+  'projects',
+  'projects/xmemo',
+  'projects/xmemo2',
+  'projects_x',
+  'pro%',
+  'notes/a_b',
+  'notes/a\\b',
+  'notes/axb',
+];
 const TYPES = ['semantic', 'episodic', 'procedural', 'working', 'identity'] as const;
 
 const stored = fc.record({
@@ -36,7 +45,9 @@ const filter = fc.record(
   },
   { requiredKeys: [] },
 );
-type Filter = Partial<Record<'bucket' | 'scope' | 'path' | 'memory_type' | 'agent_id' | 'source' | 'since' | 'until', string>> & { metadata?: object };
+type Filter = Partial<
+  Record<'bucket' | 'scope' | 'path' | 'memory_type' | 'agent_id' | 'source' | 'since' | 'until', string>
+> & { metadata?: object };
 
 /** What each filter means, in plain JavaScript. `%` as a whole is a wildcard for the named fields only. */
 function matches(m: Stored, f: Filter): boolean {
@@ -69,7 +80,9 @@ t.test('a filtered read is the unfiltered read, then filtered, on every recall r
   const ids = new Map<string, Stored>();
   for (const [i, row] of rows.entries()) {
     const { day, ...body } = row;
-    const reply = await service.call('POST', '/remember', { body: { ...body, content: `common words and number ${i}`, occurred_at: `2024-01-0${day}T12:00:00Z` } });
+    const reply = await service.call('POST', '/remember', {
+      body: { ...body, content: `common words and number ${i}`, occurred_at: `2024-01-0${day}T12:00:00Z` },
+    });
     t.equal(reply.status, 201, reply.text);
     ids.set(reply.body.id, row);
   }
@@ -80,15 +93,20 @@ t.test('a filtered read is the unfiltered read, then filtered, on every recall r
       const recalled = await service.call('POST', '/recall', { body: { ...body, limit } });
       if (recalled.status !== 200) throw new Error(recalled.text);
       const found: string[] = recalled.body.results.map((r: { id: string }) => r.id);
-      if (found.length !== Math.min(limit, expected.length)) throw new Error(`${found.length} rows where ${expected.length} match, limit ${limit}`);
+      if (found.length !== Math.min(limit, expected.length))
+        throw new Error(`${found.length} rows where ${expected.length} match, limit ${limit}`);
       if (found.some((id) => !expected.includes(id))) throw new Error('a row that the filter excludes');
-      const pack = await service.call('POST', '/recall/context', { body: { ...body, max_items: limit, max_tokens: 12_000 } });
+      const pack = await service.call('POST', '/recall/context', {
+        body: { ...body, max_items: limit, max_tokens: 12_000 },
+      });
       const packed = [...pack.body.items, ...pack.body.budget.dropped].map((i: { id: string }) => i.id);
-      if (new Set(packed).size !== expected.length || packed.some((id) => !expected.includes(id))) throw new Error('the pack and its dropped list are not the matching rows');
+      if (new Set(packed).size !== expected.length || packed.some((id) => !expected.includes(id)))
+        throw new Error('the pack and its dropped list are not the matching rows');
       const query = { query: 'common words', limit, ...f };
       const searched = await service.call('GET', '/memories/search', { query });
       if (searched.status !== 200) throw new Error(searched.text);
-      if (searched.body.results.some((r: { id: string }) => !expected.includes(r.id))) throw new Error('search returns an excluded row');
+      if (searched.body.results.some((r: { id: string }) => !expected.includes(r.id)))
+        throw new Error('search returns an excluded row');
     }),
     { seed, numRuns },
   );

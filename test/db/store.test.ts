@@ -12,14 +12,22 @@ const seed = Number(process.env.FC_SEED ?? Date.now() % 2 ** 31);
 async function differences(service: Service): Promise<string[]> {
   const out: string[] = [];
   const rows = await service.deps.db.admin((tx) =>
-    tx.query<{ space_id: number; seq: string; status: string; length: number; terms: string[]; postings: Record<string, number> | null }>(sql`
+    tx.query<{
+      space_id: number;
+      seq: string;
+      status: string;
+      length: number;
+      terms: string[];
+      postings: Record<string, number> | null;
+    }>(sql`
       select m.space_id, m.seq, m.status, m.length, m.terms,
         (select jsonb_object_agg(p.term, p.tf) from postings p where p.space_id = m.space_id and p.seq = m.seq) as postings
       from memories m order by m.seq`),
   );
   for (const row of rows) {
     const terms = Object.keys(row.postings ?? {}).sort();
-    if (JSON.stringify(terms) !== JSON.stringify([...row.terms].sort())) out.push(`memory ${row.seq}: postings are not its terms`);
+    if (JSON.stringify(terms) !== JSON.stringify([...row.terms].sort()))
+      out.push(`memory ${row.seq}: postings are not its terms`);
     if (row.status === 'deleted' && row.length !== 0) out.push(`memory ${row.seq}: deleted, but indexed`);
     const sum = Object.values(row.postings ?? {}).reduce((a, b) => a + b, 0);
     if (Math.abs(sum - row.length) > 1e-3) out.push(`memory ${row.seq}: length ${row.length}, postings sum to ${sum}`);
@@ -32,7 +40,8 @@ async function differences(service: Service): Promise<string[]> {
   );
   for (const row of totals) {
     if (row.memories !== row.n) out.push(`space ${row.id}: counts ${row.memories} memories, has ${row.n}`);
-    if (Math.abs(row.terms - row.length) > 1e-2) out.push(`space ${row.id}: counts ${row.terms} terms, has ${row.length}`);
+    if (Math.abs(row.terms - row.length) > 1e-2)
+      out.push(`space ${row.id}: counts ${row.terms} terms, has ${row.length}`);
     if (row.orphans !== '0') out.push(`space ${row.id}: ${row.orphans} orphaned postings`);
   }
   return out;
@@ -60,13 +69,18 @@ t.test('the index', async (t) => {
 
   await t.test('BM25 scores are those of a naive implementation', async (t) => {
     const words = ['river', 'stone', 'lamp', 'cedar', 'the', 'harbour', 'violet'];
-    const texts = fc.sample(fc.array(fc.constantFrom(...words), { minLength: 1, maxLength: 12 }), { numRuns: 30, seed }).map((w) => w.join(' '));
+    const texts = fc
+      .sample(fc.array(fc.constantFrom(...words), { minLength: 1, maxLength: 12 }), { numRuns: 30, seed })
+      .map((w) => w.join(' '));
     const ids = new Map<string, number>();
     for (const [i, content] of texts.entries()) ids.set(await remember('bm25', { content }), i);
     const docs = texts.map(analyse);
     const average = docs.reduce((sum, d) => sum + d.length, 0) / docs.filter((d) => d.length > 0).length;
     for (const query of ['river lamp', 'cedar cedar violet', 'harbour', 'stone unknownword river']) {
-      const reply = await call('POST', '/recall', { token: token({ owner: 'bm25' }), body: { query, limit: 50, explain: true } });
+      const reply = await call('POST', '/recall', {
+        token: token({ owner: 'bm25' }),
+        body: { query, limit: 50, explain: true },
+      });
       for (const { id, explanation } of reply.body.results) {
         const doc = docs[ids.get(id)!]!;
         const expected = [...new Set(analyse(query))].reduce((sum, term) => {
@@ -76,7 +90,8 @@ t.test('the index', async (t) => {
           const idf = Math.log(1 + (n - df + 0.5) / (df + 0.5));
           return sum + (idf * tf * 2.2) / (tf + 1.2 * (0.25 + (0.75 * doc.length) / average));
         }, 0);
-        if (Math.abs(explanation.bm25 - expected) > 1e-4) t.fail(`${query}: ${explanation.bm25} where ${expected} is right (seed ${seed})`);
+        if (Math.abs(explanation.bm25 - expected) > 1e-4)
+          t.fail(`${query}: ${explanation.bm25} where ${expected} is right (seed ${seed})`);
       }
       t.ok(reply.body.results.length > 0);
     }
@@ -88,7 +103,10 @@ t.test('the index', async (t) => {
     const question = await turn('Which instrument do you play?', 'Ann', 0);
     const answer = await turn('The bassoon, since school.', 'Ben', 1);
     const score = async (id: string) => {
-      const reply = await call('POST', '/recall', { token: token({ owner: 'talk' }), body: { query: 'instrument', limit: 50, explain: true } });
+      const reply = await call('POST', '/recall', {
+        token: token({ owner: 'talk' }),
+        body: { query: 'instrument', limit: 50, explain: true },
+      });
       return reply.body.results.find((r: { id: string }) => r.id === id)?.explanation.bm25 ?? 0;
     };
     t.ok((await score(answer)) > 0, 'the answer is found by a word of its question');
@@ -103,7 +121,13 @@ t.test('the index', async (t) => {
 
   await t.test('weights: a question before counts most, the same author least, a document both ways', (t) => {
     const at = (minute: number) => new Date(Date.UTC(2024, 0, 1, 0, minute));
-    const memory = (content: string, author: string, occurred_at: Date) => ({ content, author, path: null, occurred_at, created_at: occurred_at });
+    const memory = (content: string, author: string, occurred_at: Date) => ({
+      content,
+      author,
+      path: null,
+      occurred_at,
+      created_at: occurred_at,
+    });
     const weight = (words: ReturnType<typeof wordsOf>, term: string) => words.frequencies[words.terms.indexOf(term)];
     const me = memory('harbour', 'Ben', at(1));
     t.equal(weight(wordsOf(me, memory('lamp?', 'Ann', at(0)), undefined), 'lamp'), 0.7);
@@ -117,42 +141,71 @@ t.test('the index', async (t) => {
 
   await t.test('fifty writers of one semantic key leave one memory and versions 1 to 50', async (t) => {
     const body = (i: number) => ({ content: `the answer is ${i}`, semantic_key: 'answer' });
-    const replies = await Promise.all(Array.from({ length: 50 }, (_, i) => call('POST', '/remember', { token: token({ owner: 'race' }), body: body(i) })));
-    t.ok(replies.every((r) => r.status < 300), replies.find((r) => r.status >= 300)?.text ?? "all are stored");
+    const replies = await Promise.all(
+      Array.from({ length: 50 }, (_, i) =>
+        call('POST', '/remember', { token: token({ owner: 'race' }), body: body(i) }),
+      ),
+    );
+    t.ok(
+      replies.every((r) => r.status < 300),
+      replies.find((r) => r.status >= 300)?.text ?? 'all are stored',
+    );
     t.equal(new Set(replies.map((r) => r.body.id)).size, 1);
-    t.same(replies.map((r) => r.body.version).sort((a, b) => a - b), Array.from({ length: 50 }, (_, i) => i + 1));
-    t.same(await differences(service), []);
-  });
-
-  await t.test('writers and forgetters side by side leave exact totals', { skip: SERVER_URL ? false : 'the embedded database runs one transaction at a time' }, async (t) => {
-    const ids: string[] = [];
-    const owner = 'busy';
-    await Promise.all(
-      Array.from({ length: 8 }, async (_, writer) => {
-        for (let i = 0; i < 12; i++) {
-          const author = i % 2 ? 'Ann' : 'Ben';
-          ids.push(await remember(owner, { content: `turn ${i} of ${writer} about cedar and stone`, session_id: `s${writer % 3}`, author, occurred_at: `2024-01-01T00:${10 + i}:00Z` }));
-          if (i % 3 === 2) await call('POST', `/memories/${ids[(writer * 7 + i * 5) % ids.length]}/forget`, { token: token({ owner }), body: { mode: i % 2 ? 'hard_delete' : 'soft_delete' } });
-        }
-      }),
+    t.same(
+      replies.map((r) => r.body.version).sort((a, b) => a - b),
+      Array.from({ length: 50 }, (_, i) => i + 1),
     );
     t.same(await differences(service), []);
   });
 
-  await t.test('the vector arm reads its covering index alone', { skip: SERVER_URL ? false : 'plans are those of a server' }, async (t) => {
-    await service.deps.db.admin(async (tx) => {
-      await tx.query(sql`insert into spaces (kind, name) values ('owner', 'plan')`);
-      await tx.query(sql`
+  await t.test(
+    'writers and forgetters side by side leave exact totals',
+    { skip: SERVER_URL ? false : 'the embedded database runs one transaction at a time' },
+    async (t) => {
+      const ids: string[] = [];
+      const owner = 'busy';
+      await Promise.all(
+        Array.from({ length: 8 }, async (_, writer) => {
+          for (let i = 0; i < 12; i++) {
+            const author = i % 2 ? 'Ann' : 'Ben';
+            ids.push(
+              await remember(owner, {
+                content: `turn ${i} of ${writer} about cedar and stone`,
+                session_id: `s${writer % 3}`,
+                author,
+                occurred_at: `2024-01-01T00:${10 + i}:00Z`,
+              }),
+            );
+            if (i % 3 === 2)
+              await call('POST', `/memories/${ids[(writer * 7 + i * 5) % ids.length]}/forget`, {
+                token: token({ owner }),
+                body: { mode: i % 2 ? 'hard_delete' : 'soft_delete' },
+              });
+          }
+        }),
+      );
+      t.same(await differences(service), []);
+    },
+  );
+
+  await t.test(
+    'the vector arm reads its covering index alone',
+    { skip: SERVER_URL ? false : 'plans are those of a server' },
+    async (t) => {
+      await service.deps.db.admin(async (tx) => {
+        await tx.query(sql`insert into spaces (kind, name) values ('owner', 'plan')`);
+        await tx.query(sql`
         insert into passages (space_id, model, seq, ordinal, start_at, end_at, log_length, embedding)
         select s.id, m.id, i, 0, 0, 1, 1, ('[' || array_to_string(array(select random() from generate_series(1, 256) where i > 0), ',') || ']')::halfvec
         from spaces s, embedding_models m, generate_series(1, 3000) i where s.name = 'plan'`);
-    });
-    await service.deps.db.admin((tx) => tx.query(sql`analyze passages`));
-    const [plan] = await service.deps.db.admin((tx) =>
-      tx.query<{ 'QUERY PLAN': unknown }>(sql`
+      });
+      await service.deps.db.admin((tx) => tx.query(sql`analyze passages`));
+      const [plan] = await service.deps.db.admin((tx) =>
+        tx.query<{ 'QUERY PLAN': unknown }>(sql`
         explain (format json) select seq, min(embedding <=> (select embedding from passages limit 1)) from passages
         where space_id = any (array(select id from spaces where name = 'plan')) and model = 1 group by 1`),
-    );
-    t.match(JSON.stringify(plan), 'passages_vector');
-  });
+      );
+      t.match(JSON.stringify(plan), 'passages_vector');
+    },
+  );
 });

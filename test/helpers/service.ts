@@ -1,8 +1,8 @@
 /** A whole service for a test file: its own database, the real routes, a token for anybody. */
 import { randomUUID } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
 import pg from 'pg';
 import { pino } from 'pino';
-import type { FastifyInstance } from 'fastify';
 import { buildApp } from '../../src/app.ts';
 import { signToken, type TokenRequest } from '../../src/bin/tokens.ts';
 import { parseConfig } from '../../src/config.ts';
@@ -33,7 +33,16 @@ export interface Service {
   setNow(now: Date): void;
   token(request?: Partial<TokenRequest>): string;
   /** `at` is a path below the canonical mount, or an absolute one that begins with a mount of clients. */
-  call(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', at: string, options?: { token?: string | null; body?: unknown; query?: Record<string, unknown>; headers?: Record<string, string> }): Promise<Reply>;
+  call(
+    method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
+    at: string,
+    options?: {
+      token?: string | null;
+      body?: unknown;
+      query?: Record<string, unknown>;
+      headers?: Record<string, string>;
+    },
+  ): Promise<Reply>;
   close(): Promise<void>;
 }
 
@@ -44,7 +53,12 @@ export async function makeTestDb(): Promise<Db> {
   await admin.connect();
   await admin.query(`create database ${name}`);
   await admin.end();
-  const db = connectPostgres({ url: withDatabase(SERVER_URL, name), poolSize: 6, statementTimeoutMs: 20_000, onError: () => {} });
+  const db = connectPostgres({
+    url: withDatabase(SERVER_URL, name),
+    poolSize: 6,
+    statementTimeoutMs: 20_000,
+    onError: () => {},
+  });
   return {
     ...db,
     async close() {
@@ -62,11 +76,17 @@ function withDatabase(url: string, name: string): string {
   return url.replace(/^(postgres(?:ql)?:\/\/[^/]*\/)[^?]*/, `$1${name}`);
 }
 
-export async function startService(options: { embedder?: 'hashing' | 'minilm'; dimensions?: number; level?: string } = {}): Promise<Service> {
+export async function startService(
+  options: { embedder?: 'hashing' | 'minilm'; dimensions?: number; level?: string } = {},
+): Promise<Service> {
   const { embedder: kind = 'hashing', dimensions = 256, level = 'trace' } = options;
   const db = await makeTestDb();
   await migrate(db);
-  const embedder = await makeEmbedder({ kind, dimensions, modelDir: new URL('../../.tap/models', import.meta.url).pathname });
+  const embedder = await makeEmbedder({
+    kind,
+    dimensions,
+    modelDir: new URL('../../.tap/models', import.meta.url).pathname,
+  });
   const logged: string[] = [];
   let now: Date | undefined;
   const deps: Deps = {
@@ -80,7 +100,12 @@ export async function startService(options: { embedder?: 'hashing' | 'minilm'; d
   const app = await buildApp(deps, SECRET);
   await app.ready();
   const token: Service['token'] = (request = {}) =>
-    signToken(SECRET, { owner: 'alice', scopes: ['memory:read', 'memory:write', 'memory:delete'], ttlSeconds: 3_600, ...request });
+    signToken(SECRET, {
+      owner: 'alice',
+      scopes: ['memory:read', 'memory:write', 'memory:delete'],
+      ttlSeconds: 3_600,
+      ...request,
+    });
   return {
     app,
     deps,
@@ -90,16 +115,36 @@ export async function startService(options: { embedder?: 'hashing' | 'minilm'; d
       now = at;
     },
     async call(method, at, { token: credential = token(), body, query, headers = {} } = {}) {
-      const text = new URLSearchParams(Object.entries(query ?? {}).map(([name, value]) => [name, typeof value === 'object' ? JSON.stringify(value) : String(value)] as [string, string]));
+      const text = new URLSearchParams(
+        Object.entries(query ?? {}).map(
+          ([name, value]) =>
+            [name, typeof value === 'object' ? JSON.stringify(value) : String(value)] as [string, string],
+        ),
+      );
       const url = `${/^\/(v1|api\/v1|docs)\//.test(at) ? at : `/docs/api/memory${at}`}${query ? `?${text}` : ''}`;
       const reply = await app.inject({
         method,
         url,
         headers: { ...(credential !== null && { authorization: `Bearer ${credential}` }), ...headers },
-        ...(body !== undefined && (typeof body === 'string' || Buffer.isBuffer(body) ? { payload: body, headers: { 'content-type': 'application/json', ...(credential !== null && { authorization: `Bearer ${credential}` }), ...headers } } : { payload: body as object })),
+        ...(body !== undefined &&
+          (typeof body === 'string' || Buffer.isBuffer(body)
+            ? {
+                payload: body,
+                headers: {
+                  'content-type': 'application/json',
+                  ...(credential !== null && { authorization: `Bearer ${credential}` }),
+                  ...headers,
+                },
+              }
+            : { payload: body as object })),
       });
       const json = String(reply.headers['content-type']).includes('json');
-      return { status: reply.statusCode, headers: reply.headers, body: json ? reply.json() : undefined, text: reply.body };
+      return {
+        status: reply.statusCode,
+        headers: reply.headers,
+        body: json ? reply.json() : undefined,
+        text: reply.body,
+      };
     },
     async close() {
       await app.close();

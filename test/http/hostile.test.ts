@@ -20,14 +20,50 @@ t.test('hostile input gets a clear error, and nothing is half-done', async (t) =
     ['content beyond the limit', remember({ content: 'a'.repeat(524_289) }), 413, 'payload_too_large', '524288'],
     ['a NUL', remember({ content: 'a\0b' }), 422, 'validation_error', 'content'],
     ['a lone surrogate', remember({ content: 'a\ud800b' }), 422, 'validation_error', 'content'],
-    ['a NUL deep in metadata', remember({ content: 'a', metadata: { a: [{ b: 'x\0' }] } }), 422, 'validation_error', 'metadata'],
-    ['metadata nested beyond reason', remember({ content: 'a', metadata: nested(64) }), 422, 'validation_error', 'metadata'],
+    [
+      'a NUL deep in metadata',
+      remember({ content: 'a', metadata: { a: [{ b: 'x\0' }] } }),
+      422,
+      'validation_error',
+      'metadata',
+    ],
+    [
+      'metadata nested beyond reason',
+      remember({ content: 'a', metadata: nested(64) }),
+      422,
+      'validation_error',
+      'metadata',
+    ],
     ['importance above 1', remember({ content: 'a', importance: 1.1 }), 422, 'validation_error', 'importance'],
-    ['importance that is a word', remember({ content: 'a', importance: 'high' }), 422, 'validation_error', 'importance'],
-    ['a local time', remember({ content: 'a', occurred_at: '2024-01-01T10:00:00' }), 422, 'validation_error', 'occurred_at'],
-    ['a day that does not exist', remember({ content: 'a', expires_at: '2024-02-30' }), 422, 'validation_error', 'expires_at'],
+    [
+      'importance that is a word',
+      remember({ content: 'a', importance: 'high' }),
+      422,
+      'validation_error',
+      'importance',
+    ],
+    [
+      'a local time',
+      remember({ content: 'a', occurred_at: '2024-01-01T10:00:00' }),
+      422,
+      'validation_error',
+      'occurred_at',
+    ],
+    [
+      'a day that does not exist',
+      remember({ content: 'a', expires_at: '2024-02-30' }),
+      422,
+      'validation_error',
+      'expires_at',
+    ],
     ['an unknown type', remember({ content: 'a', memory_type: 'secret' }), 422, 'validation_error', 'memory_type'],
-    ['the wildcard as a bucket to write to', remember({ content: 'a', bucket: '%' }), 422, 'validation_error', 'bucket'],
+    [
+      'the wildcard as a bucket to write to',
+      remember({ content: 'a', bucket: '%' }),
+      422,
+      'validation_error',
+      'bucket',
+    ],
     ['a mistyped field', remember({ content: 'a', buckett: 'b' }), 422, 'validation_error', 'did you mean bucket?'],
     ['__proto__ as a field', ['POST', '/remember', '{"content":"a","__proto__":{"x":1}}'], 400, 'bad_json'],
     ['a team of others', remember({ content: 'a', team_id: 'red' }), 403, 'boundary_denied'],
@@ -53,15 +89,44 @@ t.test('hostile input gets a clear error, and nothing is half-done', async (t) =
     ['max_tokens 0', context({ query: 'q', max_tokens: 0 }), 422, 'validation_error', 'max_tokens'],
     ['max_tokens 12001', context({ query: 'q', max_tokens: 12_001 }), 422, 'validation_error', '12000'],
     ['a tokenizer that is not there', context({ query: 'q', tokenizer: 'p50k' }), 422, 'validation_error', 'tokenizer'],
-    ['an answer budget below its frame', context({ query: 'q', max_tokens: 3, budget_scope: 'answer' }), 422, 'validation_error', 'max_tokens'],
-    ['metadata in a query string that is not JSON', ['GET', '/recall?query=q&metadata={', undefined], 422, 'validation_error', 'metadata'],
-    ['a field twice in a query string', ['GET', '/recall?query=q&bucket=a&bucket=b', undefined], 422, 'validation_error', 'bucket'],
+    [
+      'an answer budget below its frame',
+      context({ query: 'q', max_tokens: 3, budget_scope: 'answer' }),
+      422,
+      'validation_error',
+      'max_tokens',
+    ],
+    [
+      'metadata in a query string that is not JSON',
+      ['GET', '/recall?query=q&metadata={', undefined],
+      422,
+      'validation_error',
+      'metadata',
+    ],
+    [
+      'a field twice in a query string',
+      ['GET', '/recall?query=q&bucket=a&bucket=b', undefined],
+      422,
+      'validation_error',
+      'bucket',
+    ],
     ['an id that cannot be one', ['GET', '/memories/nope', undefined], 404, 'not_found'],
     ['an id that never was', ['GET', '/memories/0198c2aa-0000-7000-8000-000000000000', undefined], 404, 'not_found'],
-    ['an id as long as a book', ['GET', `/memories/${'a'.repeat(2_000)}`, undefined], 404, 'route_not_found'],
+    ['an id as long as a book', ['GET', `/memories/${'a'.repeat(2_000)}`, undefined], 404, 'not_found'],
     ['SQL as an id', ['GET', "/memories/'%20or%201=1--", undefined], 404, 'not_found'],
-    ['forgetting what never was', ['POST', '/memories/0198c2aa-0000-7000-8000-000000000000/forget', {}], 404, 'not_found'],
-    ['forgetting in an unknown mode', ['POST', `/memories/${id}/forget`, { mode: 'burn' }], 422, 'validation_error', 'mode'],
+    [
+      'forgetting what never was',
+      ['POST', '/memories/0198c2aa-0000-7000-8000-000000000000/forget', {}],
+      404,
+      'not_found',
+    ],
+    [
+      'forgetting in an unknown mode',
+      ['POST', `/memories/${id}/forget`, { mode: 'burn' }],
+      422,
+      'validation_error',
+      'mode',
+    ],
     ['a path beside a route', ['POST', '/recal/context', {}], 404, 'route_not_found', '/recall/context'],
   ];
 
@@ -72,14 +137,24 @@ t.test('hostile input gets a clear error, and nothing is half-done', async (t) =
       t.equal(reply.body.error.code, code);
       t.equal(reply.body.request_id, reply.headers['x-request-id']);
       t.ok(Object.hasOwn(ERRORS, reply.body.error.code), 'the code is one of the table');
-      if (status === 422) t.ok(reply.body.detail.every((d: { loc: unknown; msg: unknown; type: unknown }) => Array.isArray(d.loc) && d.msg && d.type));
+      if (status === 422)
+        t.ok(
+          reply.body.detail.every(
+            (d: { loc: unknown; msg: unknown; type: unknown }) => Array.isArray(d.loc) && d.msg && d.type,
+          ),
+        );
       if (named) t.ok(reply.text.includes(named), `${reply.text} names ${named}`);
       t.notMatch(reply.text, /select |insert |xyzzy|eyJ/i, 'no SQL, memory text or token');
     });
   }
 
   await t.test('a body that is not JSON by its type is refused', async (t) => {
-    const reply = await service.app.inject({ method: 'POST', url: '/v1/remember', headers: { authorization: `Bearer ${service.token()}`, 'content-type': 'text/csv' }, payload: 'a,b' });
+    const reply = await service.app.inject({
+      method: 'POST',
+      url: '/v1/remember',
+      headers: { authorization: `Bearer ${service.token()}`, 'content-type': 'text/csv' },
+      payload: 'a,b',
+    });
     t.equal(reply.statusCode, 415);
     t.equal(reply.json().error.code, 'unsupported_media_type');
   });
@@ -92,11 +167,26 @@ t.test('hostile input gets a clear error, and nothing is half-done', async (t) =
 
   await t.test('after all this there is still one memory', async (t) => {
     const all = await call('POST', '/recall', { body: { query: 'memory', limit: 50 } });
-    t.same(all.body.results.map((r: { id: string }) => r.id), [id]);
+    t.same(
+      all.body.results.map((r: { id: string }) => r.id),
+      [id],
+    );
   });
 
   await t.test('odd queries are answered honestly', async (t) => {
-    for (const query of ['q'.repeat(4_000), 'é', 'the of and', '🙂👨‍👩‍👧‍👦', "'; drop table memories; --", '記憶', '%', '\\', '<|endoftext|>', '(((', 'Context:']) {
+    for (const query of [
+      'q'.repeat(4_000),
+      'é',
+      'the of and',
+      '🙂👨‍👩‍👧‍👦',
+      "'; drop table memories; --",
+      '記憶',
+      '%',
+      '\\',
+      '<|endoftext|>',
+      '(((',
+      'Context:',
+    ]) {
       for (const at of ['/recall', '/memories/search', '/recall/context']) {
         const reply = await call('POST', at, { body: { query } });
         t.equal(reply.status, 200, `${query.slice(0, 20)} at ${at}: ${reply.text.slice(0, 200)}`);

@@ -13,24 +13,47 @@ t.test('the main job', async (t) => {
   const ids = (reply: { body: { results: { id: string }[] } }) => reply.body.results.map((r) => r.id);
 
   await t.test('a remembered memory is read, recalled, searched and packed at once', async (t) => {
-    const { id, memory_id, status } = await remember({ content: 'Deploys go out on Tuesdays, never on Fridays.', path: '/team//rules/' });
+    const { id, memory_id, status } = await remember({
+      content: 'Deploys go out on Tuesdays, never on Fridays.',
+      path: '/team//rules/',
+    });
     t.equal(memory_id, id);
     t.equal(status, 'active');
     const got = await call('GET', `/memories/${id}`);
-    t.match(got.body, { id, content: 'Deploys go out on Tuesdays, never on Fridays.', path: 'team/rules', bucket: 'public', status: 'active', version: 1 });
-    for (const at of ['/recall', '/memories/search', '/v1/recall', '/api/v1/memories/search', '/docs/api/memory/recall/']) {
+    t.match(got.body, {
+      id,
+      content: 'Deploys go out on Tuesdays, never on Fridays.',
+      path: 'team/rules',
+      bucket: 'public',
+      status: 'active',
+      version: 1,
+    });
+    for (const at of [
+      '/recall',
+      '/memories/search',
+      '/v1/recall',
+      '/api/v1/memories/search',
+      '/docs/api/memory/recall/',
+    ]) {
       const found = await call('GET', at, { query: { query: 'deploys on Fridays' } });
       t.equal(found.status, 200, found.text);
       t.match(found.body.results[0], { id, memory_id: id, type: 'memory', bucket: 'public', path: 'team/rules' }, at);
       t.ok(found.body.results[0].score > 0 && found.body.results[0].score <= 1);
     }
     const pack = await call('POST', '/recall/context', { body: { query: 'deploys on Fridays' } });
-    t.match(pack.body, { version: '1', status: 'ok', items: [{ id, content: 'Deploys go out on Tuesdays, never on Fridays.', truncated: false }] });
+    t.match(pack.body, {
+      version: '1',
+      status: 'ok',
+      items: [{ id, content: 'Deploys go out on Tuesdays, never on Fridays.', truncated: false }],
+    });
     t.match(pack.body.budget, { max_items: 8, max_tokens: 1500, used_items: 1, items: 1, dropped: [], shortened: [] });
     t.equal(pack.body.budget.used_tokens, service.deps.countTokens(pack.body.context_text, 'o200k_base'));
     const today = new Date().toISOString().slice(0, 10);
     t.equal(pack.body.context_text, `[1] ${today} · team/rules\nDeploys go out on Tuesdays, never on Fridays.`);
-    const text = await call('GET', '/recall/context', { query: { query: 'deploys on Fridays' }, headers: { accept: 'text/plain' } });
+    const text = await call('GET', '/recall/context', {
+      query: { query: 'deploys on Fridays' },
+      headers: { accept: 'text/plain' },
+    });
     t.equal(
       text.text,
       `### XMemo Context\nItems: 1\nReference: ${id} | Type: semantic | Location: team/rules\nContext:\n${pack.body.context_text}`,
@@ -43,14 +66,17 @@ t.test('the main job', async (t) => {
   await t.test('an id as the query finds exactly that memory', async (t) => {
     const a = await remember({ content: 'one of two' });
     await remember({ content: 'two of two' });
-    for (const at of ['/recall', '/memories/search']) t.same(ids(await call('GET', at, { query: { query: a.id } })), [a.id], at);
+    for (const at of ['/recall', '/memories/search'])
+      t.same(ids(await call('GET', at, { query: { query: a.id } })), [a.id], at);
     t.same(ids(await call('GET', '/recall', { query: { query: '0198c2aa-0000-7000-8000-000000000000' } })), []);
   });
 
   await t.test('a forgotten memory is on no path, soft or hard, and forgetting it twice is a 404', async (t) => {
     for (const mode of ['soft_delete', 'hard_delete']) {
       const { id } = await remember({ content: `quokka sighting in ${mode}` });
-      const gone = await call('POST', `/memories/${id}/forget`, { body: { mode, reason: 'a test', bucket: '%', idempotency_key: 'k' } });
+      const gone = await call('POST', `/memories/${id}/forget`, {
+        body: { mode, reason: 'a test', bucket: '%', idempotency_key: 'k' },
+      });
       t.match(gone.body, { id, memory_id: id, status: 'deleted', mode }, gone.text);
       t.equal((await call('GET', `/memories/${id}`)).status, 404);
       for (const query of ['quokka sighting', id]) {
@@ -79,7 +105,10 @@ t.test('the main job', async (t) => {
     t.match(second, { id: first.id, version: 2, outcome: 'updated' });
     const found = await call('GET', '/recall', { query: { query: 'where is the office', limit: 50 } });
     t.equal(found.body.results.filter((r: { semantic_key: string }) => r.semantic_key === 'office').length, 1);
-    t.match(found.body.results.find((r: { id: string }) => r.id === first.id), { content: 'The office is in Porto.' });
+    t.match(
+      found.body.results.find((r: { id: string }) => r.id === first.id),
+      { content: 'The office is in Porto.' },
+    );
     t.notMatch((await call('GET', '/recall', { query: { query: 'Lisbon', limit: 50 } })).text, 'Lisbon."');
     const elsewhere = await remember({ content: 'Another bucket.', semantic_key: 'office', bucket: 'other' });
     t.not(elsewhere.id, first.id);
@@ -96,18 +125,31 @@ t.test('the main job', async (t) => {
     const headers = { 'x-memory-os-agent-id': 'DeepSeek Harness', 'x-memory-os-agent-instance-id': 'dsh-1' };
     const { id } = await remember({ content: 'numbats eat termites', bucket: 'agents' }, { headers });
     const own = await call('GET', '/recall', { query: { query: 'numbats', bucket: 'agents' }, headers });
-    t.match(own.body.results[0], { id, agent_id: 'DeepSeek Harness', author: 'DeepSeek Harness', agent_boundary: 'self' });
-    const other = await call('GET', '/recall', { query: { query: 'numbats', bucket: 'agents', agent_instance_id: 'dsh-1' }, headers: { 'x-memory-os-agent-id': 'hermes' } });
+    t.match(own.body.results[0], {
+      id,
+      agent_id: 'DeepSeek Harness',
+      author: 'DeepSeek Harness',
+      agent_boundary: 'self',
+    });
+    const other = await call('GET', '/recall', {
+      query: { query: 'numbats', bucket: 'agents', agent_instance_id: 'dsh-1' },
+      headers: { 'x-memory-os-agent-id': 'hermes' },
+    });
     t.match(other.body.results[0], { id, agent_boundary: 'other_agent' });
     t.notMatch(other.text, 'dsh-1"', 'the instance id itself is not stored');
   });
 
   await t.test('a long memory is kept whole, found by its end, and shown by the passage that matches', async (t) => {
-    const filler = Array.from({ length: 1_500 }, (_, i) => `Paragraph ${i} is about routine matters of the warehouse.`).join('\n\n');
+    const filler = Array.from(
+      { length: 1_500 },
+      (_, i) => `Paragraph ${i} is about routine matters of the warehouse.`,
+    ).join('\n\n');
     const content = `${filler}\n\nThe vault combination hint is the birthday of the pangolin.\n\n${filler}`;
     const { id } = await remember({ content, bucket: 'long' });
     t.equal((await call('GET', `/memories/${id}`)).body.content, content);
-    const pack = await call('POST', '/recall/context', { body: { query: 'pangolin vault combination', bucket: 'long', max_tokens: 120 } });
+    const pack = await call('POST', '/recall/context', {
+      body: { query: 'pangolin vault combination', bucket: 'long', max_tokens: 120 },
+    });
     t.match(pack.body.items[0], { id, truncated: true });
     t.match(pack.body.context_text, 'birthday of the pangolin');
     t.ok(pack.body.budget.used_tokens <= 120);
@@ -115,19 +157,37 @@ t.test('the main job', async (t) => {
     t.ok(pack.body.items[0].full_tokens > 20_000);
   });
 
-  await t.test('existing clients may send unknown fields, nulls and text for numbers; the reply names what was dropped', async (t) => {
-    const reply = await call('POST', '/v1/recall/context', {
-      body: { query: 'numbats', bucket: '%', scope: null, team_id: null, memory_type: 'auto', status: 'active', max_items: '8', prefer_working: 'true', colour: 'red' },
-    });
-    t.equal(reply.status, 200, reply.text);
-    t.match(reply.body.warnings, [/^colour: unknown field/]);
-    const observed = await call('GET', '/v1/memories/search?query=numbats&bucket=%25&memory_type=%25&limit=5&explain=false&prefer_working=false', { headers: { 'content-type': 'application/json' } });
-    t.equal(observed.status, 200, observed.text);
-    t.notOk(observed.body.results[0]?.explanation);
-  });
+  await t.test(
+    'existing clients may send unknown fields, nulls and text for numbers; the reply names what was dropped',
+    async (t) => {
+      const reply = await call('POST', '/v1/recall/context', {
+        body: {
+          query: 'numbats',
+          bucket: '%',
+          scope: null,
+          team_id: null,
+          memory_type: 'auto',
+          status: 'active',
+          max_items: '8',
+          prefer_working: 'true',
+          colour: 'red',
+        },
+      });
+      t.equal(reply.status, 200, reply.text);
+      t.match(reply.body.warnings, [/^colour: unknown field/]);
+      const observed = await call(
+        'GET',
+        '/v1/memories/search?query=numbats&bucket=%25&memory_type=%25&limit=5&explain=false&prefer_working=false',
+        { headers: { 'content-type': 'application/json' } },
+      );
+      t.equal(observed.status, 200, observed.text);
+      t.notOk(observed.body.results[0]?.explanation);
+    },
+  );
 
   await t.test('same state, same request: the same bytes', async (t) => {
-    const ask = () => call('POST', '/recall/context', { body: { query: 'where is the office, and when do we deploy', explain: true } });
+    const ask = () =>
+      call('POST', '/recall/context', { body: { query: 'where is the office, and when do we deploy', explain: true } });
     const first = await ask();
     service.setNow(new Date(Date.now() + 86_400_000));
     t.equal((await ask()).text, first.text, 'also on another day');
@@ -140,22 +200,42 @@ t.test('the main job', async (t) => {
     const pack = await call('POST', '/recall/context', { body: { query, max_items: 50, max_tokens: 12_000 } });
     const dropped = new Set(pack.body.budget.dropped.map((d: { id: string }) => d.id));
     t.ok(pack.body.items.length > 5);
-    t.same(pack.body.items.map((i: { id: string }) => i.id), ids(recalled).filter((id) => !dropped.has(id)));
+    t.same(
+      pack.body.items.map((i: { id: string }) => i.id),
+      ids(recalled).filter((id) => !dropped.has(id)),
+    );
   });
 
   await t.test('a token with the profile public always gets text', async (t) => {
-    const reply = await call('POST', '/recall/context', { token: token({ profile: 'public' }), body: { query: 'office' } });
+    const reply = await call('POST', '/recall/context', {
+      token: token({ profile: 'public' }),
+      body: { query: 'office' },
+    });
     t.match(reply.text, /^### XMemo Context\n/);
-    const recalled = await call('GET', '/recall', { token: token({ profile: 'public' }), query: { query: 'office', limit: 1 } });
+    const recalled = await call('GET', '/recall', {
+      token: token({ profile: 'public' }),
+      query: { query: 'office', limit: 1 },
+    });
     t.match(recalled.text, /^Reference: \S+ \| Type: \w+ \| Location: \S+\n/);
-    const nothing = await call('GET', '/recall/context', { token: token({ owner: 'nobody', profile: 'public' }), query: { query: 'office' } });
+    const nothing = await call('GET', '/recall/context', {
+      token: token({ owner: 'nobody', profile: 'public' }),
+      query: { query: 'office' },
+    });
     t.equal(nothing.text, 'No matching XMemo memory was found.');
   });
 
   await t.test('health, readiness and the documents answer without a token', async (t) => {
     t.same((await call('GET', '/health', { token: null })).body, { status: 'ok' });
-    t.match((await call('GET', '/ready', { token: null })).body, { status: 'ready', database: { state: 'ok' }, migrations: { state: 'ok' }, model: { detail: 'hashing-256@1' } });
-    t.match((await call('GET', '/openapi.json', { token: null })).body, { openapi: '3.1.0', paths: { '/docs/api/memory/remember': { post: { operationId: 'remember' } } } });
+    t.match((await call('GET', '/ready', { token: null })).body, {
+      status: 'ready',
+      database: { state: 'ok' },
+      migrations: { state: 'ok' },
+      model: { detail: 'hashing-256@1' },
+    });
+    t.match((await call('GET', '/openapi.json', { token: null })).body, {
+      openapi: '3.1.0',
+      paths: { '/docs/api/memory/remember': { post: { operationId: 'remember' } } },
+    });
     t.match((await call('GET', '/openapi.yaml', { token: null })).text, /^openapi: 3.1.0/);
     const page = await service.app.inject({ method: 'GET', url: '/docs/api/memory', headers: { accept: 'text/html' } });
     t.equal(page.statusCode, 200);
@@ -165,6 +245,7 @@ t.test('the main job', async (t) => {
   await t.test('the log of all this holds no memory text and no token', async (t) => {
     const log = service.logged.join('\n');
     t.ok(service.logged.length > 50, 'something was logged');
-    for (const secret of ['Tuesdays', 'quokka', 'wombat', 'numbats', 'pangolin', 'eyJ', 'dsh-1']) t.notOk(log.includes(secret), secret);
+    for (const secret of ['Tuesdays', 'quokka', 'wombat', 'numbats', 'pangolin', 'eyJ', 'dsh-1'])
+      t.notOk(log.includes(secret), secret);
   });
 });

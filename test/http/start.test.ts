@@ -17,8 +17,15 @@ interface Running {
 
 /** A command of src/bin in a process of its own, as a person starts it. */
 function run(command: string, env: Record<string, string>, args: string[] = []): Running {
-  const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(DATABASE_URL|TEST_DATABASE_URL|NODE_OPTIONS|TAP|_TAP)/.test(name)));
-  const child = spawn(process.execPath, ['--import', 'tsx', path.join(ROOT, `src/bin/${command}.ts`), ...args], { cwd: ROOT, env: { ...clean, ...env } });
+  const clean = Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name]) => !/^(DATABASE_URL|TEST_DATABASE_URL|NODE_OPTIONS|TAP|_TAP)/.test(name),
+    ),
+  );
+  const child = spawn(process.execPath, ['--import', 'tsx', path.join(ROOT, `src/bin/${command}.ts`), ...args], {
+    cwd: ROOT,
+    env: { ...clean, ...env },
+  });
   let output = '';
   child.stdout.on('data', (part) => {
     output += part;
@@ -51,40 +58,47 @@ t.test('starting the service', async (t) => {
   t.teardown(() => rm(data, { recursive: true, force: true }));
   const env = { DATA_DIR: data, PORT: '0', EMBEDDER: 'hashing', LOG_LEVEL: 'warn' };
 
-  await t.test('a first start prints an address, a token and three lines that work; a second start has the data', async (t) => {
-    let service = run('serve', env);
-    const [, token] = await service.until(/export TOKEN=(\S+)/);
-    const curls = [...service.output().matchAll(/^curl -s "?(http:\S+?)"? .*$/gm)];
-    t.equal(curls.length, 3);
-    const auth = { authorization: `Bearer ${token}` };
-    const [, body] = /-d '([^']+)'/.exec(curls[0]![0])!;
-    const stored = await fetch(curls[0]![1]!, { method: 'POST', headers: { ...auth, 'content-type': 'application/json' }, body: body! });
-    t.equal(stored.status, 201);
-    const text = await (await fetch(curls[1]![1]!, { headers: { ...auth, accept: 'text/plain' } })).text();
-    t.match(text, /^### XMemo Context\nItems: 1\n/);
-    const pack = (await (await fetch(curls[2]![1]!, { headers: auth })).json()) as { items: { path: string }[] };
-    t.equal(pack.items[0]!.path, 'team/rules');
-    t.equal((await stat(path.join(data, 'jwt-secret'))).mode & 0o777, 0o600);
+  await t.test(
+    'a first start prints an address, a token and three lines that work; a second start has the data',
+    async (t) => {
+      let service = run('serve', env);
+      const [, token] = await service.until(/export TOKEN=(\S+)/);
+      const curls = [...service.output().matchAll(/^curl -s "?(http:\S+?)"? .*$/gm)];
+      t.equal(curls.length, 3);
+      const auth = { authorization: `Bearer ${token}` };
+      const [, body] = /-d '([^']+)'/.exec(curls[0]![0])!;
+      const stored = await fetch(curls[0]![1]!, {
+        method: 'POST',
+        headers: { ...auth, 'content-type': 'application/json' },
+        body: body!,
+      });
+      t.equal(stored.status, 201);
+      const text = await (await fetch(curls[1]![1]!, { headers: { ...auth, accept: 'text/plain' } })).text();
+      t.match(text, /^### XMemo Context\nItems: 1\n/);
+      const pack = (await (await fetch(curls[2]![1]!, { headers: auth })).json()) as { items: { path: string }[] };
+      t.equal(pack.items[0]!.path, 'team/rules');
+      t.equal((await stat(path.join(data, 'jwt-secret'))).mode & 0o777, 0o600);
 
-    const second = run('serve', env);
-    t.equal(await second.ended, 1, 'a second process is refused');
-    t.match(second.output(), /data folder .* is in use by process \d+/);
+      const second = run('serve', env);
+      t.equal(await second.ended, 1, 'a second process is refused');
+      t.match(second.output(), /data folder .* is in use by process \d+/);
 
-    const token2 = run('token', env, ['--owner', 'demo', '--ttl', '1h']);
-    await token2.ended;
-    t.match(token2.output(), /^[\w-]+\.[\w-]+\.[\w-]+\n$/, 'the token command prints a token and nothing else');
+      const token2 = run('token', env, ['--owner', 'demo', '--ttl', '1h']);
+      await token2.ended;
+      t.match(token2.output(), /^[\w-]+\.[\w-]+\.[\w-]+\n$/, 'the token command prints a token and nothing else');
 
-    t.equal(await service.stop(), 0, 'it ends cleanly');
-    service = run('serve', env);
-    const [, address] = await service.until(/listens on (http:\S+)/);
-    const again = await fetch(`${address}/v1/recall/context`, {
-      method: 'POST',
-      headers: { 'x-api-key': token2.output().trim(), 'content-type': 'application/json' },
-      body: JSON.stringify({ query: 'deploys' }),
-    });
-    t.equal(((await again.json()) as { items: unknown[] }).items.length, 1);
-    await service.stop();
-  });
+      t.equal(await service.stop(), 0, 'it ends cleanly');
+      service = run('serve', env);
+      const [, address] = await service.until(/listens on (http:\S+)/);
+      const again = await fetch(`${address}/v1/recall/context`, {
+        method: 'POST',
+        headers: { 'x-api-key': token2.output().trim(), 'content-type': 'application/json' },
+        body: JSON.stringify({ query: 'deploys' }),
+      });
+      t.equal(((await again.json()) as { items: unknown[] }).items.length, 1);
+      await service.stop();
+    },
+  );
 
   await t.test('a lock that a killed process left behind is taken over', async (t) => {
     const service = run('serve', env);
@@ -98,7 +112,13 @@ t.test('starting the service', async (t) => {
   });
 
   await t.test('faults of the configuration come all at once, without a stack', async (t) => {
-    const service = run('serve', { ...env, PORT: 'eighty', JWT_SECRET: 'short', LOG_LEVEL: 'loud', DATABASE_URL: 'mysql://x' });
+    const service = run('serve', {
+      ...env,
+      PORT: 'eighty',
+      JWT_SECRET: 'short',
+      LOG_LEVEL: 'loud',
+      DATABASE_URL: 'mysql://x',
+    });
     t.equal(await service.ended, 1);
     for (const name of ['PORT', 'JWT_SECRET', 'LOG_LEVEL', 'DATABASE_URL']) t.match(service.output(), name);
     t.notMatch(service.output(), /\n {4}at /);
@@ -106,7 +126,11 @@ t.test('starting the service', async (t) => {
   });
 
   await t.test('a database that is not there is said in one line', async (t) => {
-    const service = run('serve', { ...env, DATABASE_URL: 'postgres://nobody:s3cret@127.0.0.1:1/none', MIGRATE_ON_START: 'true' });
+    const service = run('serve', {
+      ...env,
+      DATABASE_URL: 'postgres://nobody:s3cret@127.0.0.1:1/none',
+      MIGRATE_ON_START: 'true',
+    });
     t.equal(await service.ended, 1);
     t.match(service.output(), /database/i);
     t.notMatch(service.output(), /s3cret|\n {4}at /);

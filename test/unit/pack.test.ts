@@ -18,7 +18,7 @@ import { invalidText } from '../../src/text/unicode.ts';
 import { TOKENIZERS, type TokenizerName } from '../../src/types.ts';
 
 const RUNS = {
-  numRuns: Number(process.env.FC_RUNS ?? 200),
+  numRuns: Number(process.env.FC_RUNS ?? 150),
   ...(process.env.FC_SEED !== undefined && { seed: Number(process.env.FC_SEED) }),
 };
 
@@ -262,7 +262,7 @@ t.test('P2 holds at every single step of the budget', (t) => {
   );
   for (const budgetScope of ['context', 'answer'] as const) {
     let before: Pack | null = null;
-    for (let maxTokens = 1; maxTokens <= 3000; maxTokens += maxTokens < 700 ? 1 : 37) {
+    for (let maxTokens = 1; maxTokens <= 3000; maxTokens += maxTokens < 450 ? 1 : 37) {
       const built = packOrNull(candidates, request({ maxTokens, budgetScope }));
       for (const [at, item] of before?.items.entries() ?? []) {
         const now = built?.items[at];

@@ -79,7 +79,7 @@ export async function indexWords(tx: Tx, space: number, seqs: readonly string[])
     memories:
       indexed.filter(({ row, words }) => row.length === 0 && words.length > 0).length -
       indexed.filter(({ row, words }) => row.length > 0 && words.length === 0).length,
-    terms: indexed.reduce((sum, { row, words }) => sum + words.length - row.length, 0),
+    terms: indexed.reduce((sum, { row, words }) => sum + words.length - stored(row.length), 0),
   };
 }
 
@@ -93,9 +93,12 @@ export async function unindexWords(tx: Tx, space: number, seqs: readonly string[
   );
   return {
     memories: -rows.filter((row) => row.length > 0).length,
-    terms: -rows.reduce((sum, row) => sum + row.length, 0),
+    terms: -rows.reduce((sum, row) => sum + stored(row.length), 0),
   };
 }
+
+/** A real as the column holds it: it comes as its shortest decimal, and sums of those would drift in the last digits. */
+const stored = Math.fround;
 
 async function deletePostings(tx: Tx, space: number, rows: readonly Pick<Row, 'seq' | 'terms'>[]): Promise<void> {
   const old = rows.flatMap((row) => row.terms.map((term) => ({ term, seq: row.seq })));

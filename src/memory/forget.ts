@@ -6,7 +6,7 @@ import { ensureModel, findSpaces } from '../db/spaces.ts';
 import { sql } from '../db/sql.ts';
 import { inside, visible } from '../db/visible.ts';
 import type { Deps } from '../deps.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, invalid } from '../errors.ts';
 import type { Principal } from '../types.ts';
 import type { RecallLinks } from './links.ts';
 import { lockMemory } from './lock.ts';
@@ -50,6 +50,7 @@ export async function forget(
   return deps.db.transaction({ spaces }, async (tx) => {
     const row = await lockMemory(tx, spaces, id, predicate);
     if (!row || !asNamed(row, input)) throw new ApiError('not_found');
+    if (replacement === row.content) throw invalid('body', 'replacement_content', 'is the very text that is to go');
     const trace = await traceOf(tx, row);
     if (mode === 'redact' && replacement !== undefined)
       await replaceText(tx, row, replacement, { model, passages }, at);

@@ -6,12 +6,12 @@ import { ensureModel, findSpaces } from '../db/spaces.ts';
 import { visible } from '../db/visible.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError, invalid } from '../errors.ts';
-import { densePrefix } from '../text/indexed.ts';
+import { densePrefix, type Indexable } from '../text/indexed.ts';
 import { canonicalJson } from '../text/json.ts';
 import type { MemoryType, Principal } from '../types.ts';
 import { lockMemory } from './lock.ts';
 import { embedPassages } from './passages.ts';
-import { reviseMemory } from './revise.ts';
+import { type Revision, reviseMemory } from './revise.ts';
 import { type Columns, hashOf, placeOf, toColumns } from './store.ts';
 
 /** Undefined leaves a column as it is. */
@@ -39,14 +39,12 @@ export interface Changes {
   readonly mergeProvenance: boolean;
 }
 
-class Moved extends Error {}
-
 export interface Updated {
   readonly id: string;
   readonly version: number;
 }
 
-/** A change that another writer overtakes this often is given up. */
+/** A change whose text another writer replaces this often while it is embedded is given up. */
 const TRIES = 5;
 
 /**
@@ -68,42 +66,56 @@ export async function update(
     );
     if (!read) throw new ApiError('not_found');
     assertVersion(read, expected);
-    const done = await revise(deps, principal, spaces, read, changes);
-    if (done) return done;
-    // It changed while the new text was embedded. Who named a version must look again; who did not, means the newest.
-    if (expected !== undefined || tries === TRIES) throw moved();
+    try {
+      return await revise(deps, principal, spaces, { id, changes, expected }, await embed(deps, read, changes));
+    } catch (error) {
+      if (error instanceof TextMoved && tries < TRIES) continue;
+      if (error instanceof TextMoved) throw moved();
+      if (isUniqueViolation(error)) {
+        throw new ApiError('conflict', 'another memory of this bucket and scope has this semantic_key');
+      }
+      throw error;
+    }
   }
 }
 
-/** Undefined when the memory is no longer as it was read. */
-async function revise(
+/** What the vectors were made of is no longer what would be stored. */
+class TextMoved extends Error {}
+
+interface Embedded {
+  readonly of: Indexable;
+  readonly vectors: NonNullable<Revision['vectors']>;
+}
+
+/** Before the transaction, and undefined when nothing that vectors are made of changes. */
+async function embed(deps: Deps, read: MemoryRow, changes: Changes): Promise<Embedded | undefined> {
+  const columns = merge(read, changes, deps.now());
+  if (sameText(read, columns)) return undefined;
+  const model = await ensureModel(deps.db, deps.embedder);
+  return { of: columns, vectors: { model, passages: await embedPassages(deps, columns) } };
+}
+
+function revise(
   deps: Deps,
   principal: Principal,
   spaces: readonly number[],
-  read: MemoryRow,
-  changes: Changes,
-): Promise<Updated | undefined> {
+  { id, changes, expected }: { readonly id: string; readonly changes: Changes; readonly expected: number | undefined },
+  embedded: Embedded | undefined,
+): Promise<Updated> {
   const now = deps.now();
-  const columns = merge(read, changes, now);
-  const status = changes.status ?? (read.status as 'active' | 'archived');
-  const vectors = sameVectors(read, columns)
-    ? undefined
-    : { model: await ensureModel(deps.db, deps.embedder), passages: await embedPassages(deps, columns) };
-  try {
-    return await deps.db.transaction({ spaces }, async (tx) => {
-      const row = await lockMemory(tx, spaces, read.id, visible(principal, now), columns.session_id);
-      if (!row) throw new ApiError('not_found');
-      if (row.version !== read.version) throw new Moved();
-      if (status === row.status && sameColumns(row, columns)) return { id: row.id, version: row.version };
-      const { version } = await reviseMemory(tx, row, columns, { action: 'update', status, now, vectors });
-      return { id: row.id, version };
-    });
-  } catch (error) {
-    if (error instanceof Moved) return undefined;
-    if (isUniqueViolation(error))
-      throw new ApiError('conflict', 'another memory of this bucket and scope has this semantic_key');
-    throw error;
-  }
+  return deps.db.transaction({ spaces }, async (tx) => {
+    const row = await lockMemory(tx, spaces, id, visible(principal, now), changes.session_id ?? null);
+    if (!row) throw new ApiError('not_found');
+    assertVersion(row, expected);
+    const columns = merge(row, changes, now);
+    const status = changes.status ?? (row.status as 'active' | 'archived');
+    if (status === row.status && sameColumns(row, columns)) return { id, version: row.version };
+    const sameAsBefore = sameText(row, columns);
+    if (!sameAsBefore && !(embedded && sameText(embedded.of, columns))) throw new TextMoved();
+    const vectors = sameAsBefore ? undefined : embedded?.vectors;
+    const { version } = await reviseMemory(tx, row, columns, { action: 'update', status, now, vectors });
+    return { id, version };
+  });
 }
 
 function merge(row: MemoryRow, changes: Changes, now: Date): Columns {
@@ -123,9 +135,9 @@ function merge(row: MemoryRow, changes: Changes, now: Date): Columns {
   };
 }
 
-/** Vectors are made of the text with its date and author before it. */
-function sameVectors(row: MemoryRow, columns: Columns): boolean {
-  return row.content === columns.content && densePrefix(row) === densePrefix(columns) && row.path === columns.path;
+/** Vectors are made of the text with its date and author before it; the path counts as words. */
+function sameText(a: Indexable, b: Indexable): boolean {
+  return a.content === b.content && densePrefix(a) === densePrefix(b) && a.path === b.path;
 }
 
 function sameColumns(row: MemoryRow, columns: Columns): boolean {
@@ -138,7 +150,7 @@ function sameValue(a: unknown, b: unknown): boolean {
   return a === b || canonicalJson(a) === canonicalJson(b);
 }
 
-export function assertVersion(row: Pick<MemoryRow, 'version'>, expected: number | undefined): void {
+function assertVersion(row: Pick<MemoryRow, 'version'>, expected: number | undefined): void {
   if (expected !== undefined && row.version !== expected) throw moved();
 }
 

@@ -24,6 +24,8 @@ export interface SearchRequest {
   readonly preferWorking: boolean;
   /** What relative times in the query are counted from; default: the newest candidate's time, never the clock. */
   readonly askedAt: Date | undefined;
+  /** What must have been read before the state is looked at; runs beside the embedding of the query. */
+  readonly after?: Promise<unknown> | undefined;
 }
 
 export interface Ranking {
@@ -58,6 +60,7 @@ export async function search<T>(
     findSpaces(deps.db, spacesOf(principal, request.team)),
     ensureModel(deps.db, deps.embedder),
     embedQuery(deps, request.query, degraded),
+    request.after,
   ]);
   clock('embed');
   const predicate = sql`${visible(principal, deps.now())} and ${matches(request.filters)}`;

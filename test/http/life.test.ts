@@ -832,3 +832,159 @@ t.test('the words of two texts decide whether they are one', (t) => {
   t.notOk(nearDuplicate('We deploy on Tuesdays.', 'We deploy on Thursdays.'));
   t.end();
 });
+
+t.test('the name of an answer', async (t) => {
+  const service = await startService();
+  t.teardown(() => service.close());
+  const ask = (
+    owner: string,
+    extra: { teams?: string[]; headers?: Record<string, string>; body?: object; buckets?: string[] } = {},
+  ) =>
+    service.call('POST', '/recall/context', {
+      token: service.token({
+        owner,
+        ...(extra.teams && { teams: extra.teams }),
+        ...(extra.buckets && { buckets: extra.buckets }),
+      }),
+      body: { query: 'kettle', ...extra.body },
+      headers: extra.headers ?? {},
+    });
+
+  await t.test('gives 304 while the answer is the same, without embedding or ranking', async (t) => {
+    const { remember } = as(service, 'cache');
+    const id = await remember('The kettle is descaled on Mondays.');
+    const first = await ask('cache');
+    const etag = String(first.headers.etag);
+    t.match(first.headers, { etag: /^W\/"\S+"$/, 'cache-control': 'private, no-cache', vary: /Authorization/ });
+    const again = await ask('cache', { headers: { 'if-none-match': `"other", ${etag}` } });
+    t.same([again.status, again.text, again.headers.etag], [304, '', etag]);
+    t.notMatch(again.headers['server-timing'], /embed|rank/);
+    for (const other of [
+      { body: { max_items: 3 } },
+      { body: { profile: 'public' } },
+      { headers: { accept: 'text/plain' } },
+      { headers: { 'x-memory-os-agent-id': 'a' } },
+      { buckets: ['public'] },
+    ]) {
+      const reply = await ask('cache', { ...other, headers: { ...other.headers, 'if-none-match': etag } });
+      t.equal(reply.status, 200, JSON.stringify(other));
+    }
+    const get = await service.call('GET', '/recall', {
+      token: service.token({ owner: 'cache' }),
+      query: { query: 'kettle' },
+    });
+    t.equal(
+      (
+        await service.call('GET', '/v1/recall', {
+          token: service.token({ owner: 'cache' }),
+          query: { query: 'kettle', limit: 5 },
+          headers: { 'if-none-match': String(get.headers.etag) },
+        })
+      ).status,
+      304,
+    );
+    const still = async () => (await ask('cache', { headers: { 'if-none-match': etag } })).status;
+    await as(service, 'another').remember('The kettle of somebody else.');
+    t.equal(await still(), 304, 'what others write changes nothing');
+    await as(service, 'cache').ok('PATCH', `/memories/${id}`, { importance: 1 });
+    t.equal(await still(), 200);
+  });
+
+  await t.test('changes with every write that can be seen and with every expiry, and for nobody else', async (t) => {
+    const teams: Record<string, string[]> = { ann: ['red'], ben: ['red', 'blue'], cid: ['blue'], dot: [] };
+    const owners = Object.keys(teams);
+    const visibleTo = (space: string) => owners.filter((o) => o === space || teams[o]!.includes(space));
+    const held = new Map<string, { etag: string; text: string }>();
+    const look = async (owner: string) => {
+      const reply = await ask(owner, { teams: teams[owner]! });
+      return { etag: String(reply.headers.etag), text: reply.text };
+    };
+    let now = new Date('2030-01-01T00:00:00Z').getTime();
+    service.setNow(new Date(now));
+    for (const owner of owners) held.set(owner, await look(owner));
+    const expiries: { space: string; at: number }[] = [];
+    const ids: { id: string; space: string; owner: string }[] = [];
+    const step = fc.record({
+      kind: fc.constantFrom('remember', 'expiring', 'patch', 'forget', 'wait', 'read', 'use'),
+      owner: fc.constantFrom(...owners),
+      team: fc.boolean(),
+      at: fc.nat(50),
+    });
+    const steps = fc.sample(step, { numRuns: 4 * numRuns, seed });
+    for (const [n, { kind, owner, team, at }] of steps.entries()) {
+      const who = as(service, owner, { teams: teams[owner]! });
+      const space = team && teams[owner]![0] ? teams[owner]![0]! : owner;
+      const changed = new Set<string>();
+      const own = ids.filter((m) => visibleTo(m.space).includes(owner));
+      const target = own[at % Math.max(1, own.length)];
+      const touch = (s: string) => {
+        for (const o of visibleTo(s)) changed.add(o);
+      };
+      if (kind === 'remember' || kind === 'expiring') {
+        const expires = now + 1_000 * (1 + at);
+        const id = await who.remember(`kettle ${at}`, {
+          ...(space !== owner && { team_id: space }),
+          ...(kind === 'expiring' && { expires_at: new Date(expires).toISOString() }),
+        });
+        if (kind === 'expiring') expiries.push({ space, at: expires });
+        else ids.push({ id, space, owner });
+        touch(space);
+      } else if (kind === 'patch' && target) {
+        await who.ok('PATCH', `/memories/${target.id}`, { content: `kettle changed in step ${n}` });
+        touch(target.space);
+      } else if (kind === 'forget' && target) {
+        await who.ok('POST', `/memories/${target.id}/forget`, {});
+        ids.splice(ids.indexOf(target), 1);
+        touch(target.space);
+      } else if (kind === 'use' && target) {
+        const before = (await who.ok('GET', `/memories/${target.id}/explain`)).usage.standing;
+        const { standing } = await who.ok('POST', `/memories/${target.id}/usage`, {});
+        if (standing !== before) touch(target.space);
+      } else if (kind === 'wait') {
+        const before = now;
+        now += 1_000 * at;
+        service.setNow(new Date(now));
+        for (const e of expiries) if (e.at > before && e.at <= now) touch(e.space);
+      } else if (kind === 'read') await who.found('kettle');
+      for (const o of owners) {
+        const seen = await look(o);
+        const earlier = held.get(o)!;
+        if ((seen.etag !== earlier.etag) !== changed.has(o))
+          t.fail(
+            `${kind} by ${owner} in ${space}: ${o} ${changed.has(o) ? 'sees no change' : 'sees a change'} (seed ${seed})`,
+          );
+        if (seen.etag === earlier.etag && seen.text !== earlier.text) t.fail('one name, two answers');
+        held.set(o, seen);
+      }
+    }
+    service.setNow(new Date());
+  });
+
+  await t.test('is never that of an answer that another writer has made old', async (t) => {
+    const { remember, ok } = as(service, 'storm');
+    const ids = await Promise.all(
+      Array.from({ length: 6 }, (_, i) => remember(`kettle number ${i}`, { session_id: `s${i % 2}` })),
+    );
+    const answers: (readonly [string, string])[] = [];
+    const read = async () => {
+      const reply = await ask('storm', { body: { max_items: 50 } });
+      return [String(reply.headers.etag), reply.text] as const;
+    };
+    const writers = ids.map(async (id, i) => {
+      for (let n = 0; n < 4; n++)
+        await ok('PATCH', `/memories/${id}`, {
+          content: `kettle number ${i} as of ${n}`,
+          ...(n % 2 && { session_id: `s${(i + n) % 2}` }),
+        });
+    });
+    const readers = Array.from({ length: 3 }, async () => {
+      for (let n = 0; n < 8; n++) answers.push(await read());
+    });
+    await Promise.all([...writers, ...readers]);
+    const [etag, text] = await read();
+    t.same(await read(), [etag, text], 'all is quiet');
+    for (const [name, answer] of answers)
+      if (name === etag) t.equal(answer, text, 'read in the storm under the last name');
+    t.equal((await ask('storm', { body: { max_items: 50 }, headers: { 'if-none-match': etag } })).status, 304);
+  });
+});

@@ -62,7 +62,6 @@ export const recordSchema = z
   );
 
 export type MemoryRecord = z.infer<typeof recordSchema>;
-export type VersionRecord = MemoryRecord['versions'][number];
 
 /** `versions` are the earlier ones, oldest first. */
 export function toRecord(row: MemoryRow, versions: readonly Version[]): z.input<typeof recordSchema> {

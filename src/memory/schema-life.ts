@@ -112,8 +112,8 @@ export const explainReply = z.object({
 });
 
 export const restoreBody = z.object({
-  reason: z.string().max(1_000).optional(),
-  metadata: object.optional(),
+  reason: z.string().max(1_000).optional().describe('Taken, and not kept.'),
+  metadata: object.optional().describe('Taken, and not kept.'),
   idempotency_key: key,
 });
 export const restoreReply = z.object({

@@ -19,13 +19,13 @@ export interface Usage {
   readonly last_at: Date | null;
 }
 
-export const UNUSED: Usage = { used: 0, reinforced: 0, standing: 0, last_at: null };
+const UNUSED: Usage = { used: 0, reinforced: 0, standing: 0, last_at: null };
 
 /** Doublings up to the highest standing, 31 uses: what is used daily must not drown what is needed once. */
 const STEPS = 5;
 
 /** floor(log2(1 + n)) / 5, at most 1. In few steps, since each of them may change the packs of everybody who reads the memory. */
-export function standingOf(n: number): number {
+function standingOf(n: number): number {
   return Math.min(STEPS, Math.floor(Math.log2(1 + n))) / STEPS;
 }
 

@@ -681,6 +681,68 @@ t.test('the life of a memory', async (t) => {
   });
 });
 
+t.test('no route of a memory gives anything to those who may not see it', async (t) => {
+  const service = await startService();
+  t.teardown(() => service.close());
+  const acme = as(service, 'acme');
+  const corp = as(service, 'acme-corp', { teams: ['red'] });
+  const secret = 'the launch code of project aurora';
+  const id = await acme.remember(secret, { bucket: 'vault', metadata: { note: 'aurora' }, path: 'a/aurora' });
+  const team = await corp.remember(secret, { team_id: 'red' });
+  const moved = await acme.remember('aurora before it was moved', { bucket: 'vault' });
+  await acme.ok('PATCH', `/memories/${moved}`, { bucket: 'public', content: 'moved' });
+  const forgotten = await acme.remember('aurora, forgotten', { bucket: 'vault' });
+  await acme.ok('POST', `/memories/${forgotten}/forget`, {});
+  const outsiders = {
+    'another owner': as(service, 'acme_corp'),
+    'an owner of almost the name': as(service, 'ACME'),
+    'a token of another bucket': as(service, 'acme', { buckets: ['public'] }),
+  };
+  for (const [who, { call }] of Object.entries(outsiders)) {
+    for (const [method, at, body] of [
+      ['GET', `/memories/${id}/explain`, { query: secret, include_embedding: true }],
+      ['GET', `/memories/${id}/versions`],
+      ['GET', `/memories/${forgotten}/receipt`],
+      ['PATCH', `/memories/${id}`, { content: 'x' }],
+      ['POST', `/memories/${id}/forget`, { mode: 'hard_delete' }],
+      ['POST', `/memories/${id}/forget`, { mode: 'redact', replacement_content: 'x' }],
+      ['POST', `/memories/${forgotten}/restore`],
+      ['POST', `/memories/${forgotten}/forget`, { mode: 'hard_delete' }],
+      ['POST', `/memories/${id}/usage`],
+    ] as const) {
+      const reply = await call(method, at, body);
+      t.equal(reply.status, 404, `${who} ${method} ${at} ${reply.text}`);
+      t.notMatch(reply.text, /aurora/);
+    }
+    for (const [method, at, body] of [
+      ['GET', '/memories', {}],
+      ['GET', '/memories', { status: '%', path_prefix: 'a' }],
+      ['GET', '/memories/stats', { group_by: 'metadata:note' }],
+      ['GET', '/memories/stats', { group_by: 'path' }],
+      ['POST', '/memories/export', {}],
+      ['GET', `/memories/${moved}/versions`, {}],
+      ['GET', `/memories/${moved}/explain`, {}],
+    ] as const) {
+      t.notMatch((await call(method, at, body)).text, /aurora/, `${who} ${at}`);
+    }
+    await call('POST', '/memories/forget', { path_prefix: 'a', mode: 'hard_delete' });
+    const vault = await call('POST', '/memories/forget', { bucket: 'vault', mode: 'hard_delete' });
+    t.ok(vault.status === 403 || vault.body.count === 0, vault.text);
+  }
+  t.match(await acme.ok('GET', `/memories/${id}`), { version: 1, content: secret });
+  t.equal((await acme.call('GET', `/memories/${team}/versions`)).status, 404);
+  t.equal((await acme.call('GET', '/memories', { team_id: 'red' })).body.error.code, 'boundary_denied');
+  t.match(await as(service, 'member', { teams: ['red'] }).ok('GET', `/memories/${team}/versions`), {
+    versions: [{ content: secret }],
+  });
+  t.notMatch(
+    (await corp.call('POST', '/memories/export', {})).text,
+    /aurora/,
+    "a team's memories are exported by its name",
+  );
+  t.match((await corp.call('POST', '/memories/export', { team_id: 'red' })).text, /aurora/);
+});
+
 t.test('an export imported into an empty owner gives the same packs, byte for byte', async (t) => {
   const [from, into] = [await startService(), await startService()];
   t.teardown(() => Promise.all([from.close(), into.close()]));

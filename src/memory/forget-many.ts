@@ -9,7 +9,8 @@ import { invalid } from '../errors.ts';
 import type { Principal } from '../types.ts';
 import { proveAllGone, writeReceipts } from './receipt.ts';
 import { removeMemories } from './remove.ts';
-import { lockAllSessions } from './words.ts';
+import { touchSpace } from './store.ts';
+import { addTotals, lockAllSessions } from './words.ts';
 
 export interface ForgetManyInput {
   readonly filters: Filters;
@@ -51,15 +52,24 @@ export async function forgetMany(deps: Deps, principal: Principal, input: Forget
     let count = 0;
     for (const space of [...spaces].sort((a, b) => a - b)) {
       await lockAllSessions(tx, space);
+      const before = count;
+      let totals = { memories: 0, terms: 0 };
       for (;;) {
         const rows = await nextBatch(tx, space, predicate);
         if (rows.length === 0) break;
         const seqs = rows.map((row) => row.seq);
-        await removeMemories(tx, space, seqs, mode === 'hard_delete' ? { kind: 'hard' } : { kind: 'soft', at });
+        const removed = await removeMemories(
+          tx,
+          space,
+          seqs,
+          mode === 'hard_delete' ? { kind: 'hard' } : { kind: 'soft', at },
+        );
         const checks = await proveAllGone(tx, principal, space, seqs, at);
         await writeReceipts(tx, space, rows, { mode, reason, forgotten_at: at, checks });
         count += rows.length;
+        totals = addTotals(totals, removed);
       }
+      if (count > before) await touchSpace(tx, space, totals);
     }
     return { count, at };
   });

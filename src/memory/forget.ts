@@ -14,8 +14,9 @@ import { embedPassages } from './passages.ts';
 import { type ForgetMode, proveGone, type Receipt, traceOf, writeReceipts } from './receipt.ts';
 import { removeMemories } from './remove.ts';
 import { reviseMemory } from './revise.ts';
-import { hashOf, type PassageRow, toColumns } from './store.ts';
+import { hashOf, type PassageRow, toColumns, touchSpace } from './store.ts';
 import { redactVersions } from './versions.ts';
+import type { Totals } from './words.ts';
 
 export interface ForgetInput {
   readonly id: string;
@@ -52,16 +53,21 @@ export async function forget(
     if (!row || !asNamed(row, input)) throw new ApiError('not_found');
     if (replacement === row.content) throw invalid('body', 'replacement_content', 'is the very text that is to go');
     const trace = await traceOf(tx, row);
-    if (mode === 'redact' && replacement !== undefined)
-      await replaceText(tx, row, replacement, { model, passages }, at);
-    else if (mode === 'redact') await redactAway(tx, row, at);
-    else {
-      const removal = mode === 'hard_delete' ? ({ kind: 'hard' } as const) : ({ kind: 'soft', at } as const);
-      await removeMemories(tx, row.space_id, [row.seq], removal);
-    }
+    const totals =
+      mode === 'redact' && replacement !== undefined
+        ? await replaceText(tx, row, replacement, { model, passages }, at)
+        : mode === 'redact'
+          ? await redactAway(tx, row, at)
+          : await removeMemories(
+              tx,
+              row.space_id,
+              [row.seq],
+              mode === 'hard_delete' ? { kind: 'hard' } : { kind: 'soft', at },
+            );
     const checks = await proveGone(tx, findByText, principal, trace, at);
     const receipt = { memory_id: id, mode, reason, forgotten_at: at, checks };
     await writeReceipts(tx, row.space_id, [row], receipt);
+    await touchSpace(tx, row.space_id, totals);
     return receipt;
   });
 }
@@ -91,16 +97,18 @@ async function replaceText(
   content: string,
   vectors: { readonly model: number; readonly passages: readonly PassageRow[] },
   now: Date,
-): Promise<void> {
+): Promise<Totals> {
   const columns = { ...toColumns(row, now), content, content_hash: hashOf(content), metadata: {} };
-  await reviseMemory(tx, row, columns, { action: 'redact', status: row.status, now, vectors });
+  const { totals } = await reviseMemory(tx, row, columns, { action: 'redact', status: row.status, now, vectors });
   await redactVersions(tx, row.space_id, row.seq, content);
+  return totals;
 }
 
-async function redactAway(tx: Tx, { space_id: space, seq }: MemoryRow, at: Date): Promise<void> {
-  await removeMemories(tx, space, [seq], { kind: 'soft', at });
+async function redactAway(tx: Tx, { space_id: space, seq }: MemoryRow, at: Date): Promise<Totals> {
+  const totals = await removeMemories(tx, space, [seq], { kind: 'soft', at });
   await redactVersions(tx, space, seq, REDACTED);
   await tx.query(sql`
     update memories set content = ${REDACTED}, content_hash = ${hashOf(REDACTED)}, metadata = '{}', action = 'redact'
     where space_id = ${space} and seq = ${seq}`);
+  return totals;
 }

@@ -2,6 +2,7 @@
 import { type Sql, sql } from '../db/sql.ts';
 import type { Deps } from '../deps.ts';
 import { removeMemories } from './remove.ts';
+import { touchSpace } from './store.ts';
 import { lockAllSessions } from './words.ts';
 
 export interface Purged {
@@ -45,14 +46,8 @@ function purgeBatch(deps: Deps, space: number, due: Sql): Promise<number> {
     await lockAllSessions(tx, space);
     const rows = await tx.query<{ seq: string }>(sql`
       select m.seq from memories m where m.space_id = ${space} and ${due} order by m.seq limit ${BATCH} for update of m`);
-    if (rows.length > 0) {
-      await removeMemories(
-        tx,
-        space,
-        rows.map((row) => row.seq),
-        { kind: 'hard' },
-      );
-    }
+    const seqs = rows.map((row) => row.seq);
+    if (seqs.length > 0) await touchSpace(tx, space, await removeMemories(tx, space, seqs, { kind: 'hard' }));
     return rows.length;
   });
 }

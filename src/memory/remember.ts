@@ -10,6 +10,7 @@ import { ownTerms } from '../text/indexed.ts';
 import { nearDuplicate } from '../text/near-duplicate.ts';
 import type { Agent, MemoryType, Principal } from '../types.ts';
 import { classify } from './classify.ts';
+import { type Conflict, findConflicts } from './conflicts.ts';
 import { embedPassages } from './passages.ts';
 import { recalledText } from './recalled.ts';
 import {
@@ -52,6 +53,7 @@ export interface RememberInput {
   readonly expiresAt: Date | null;
   /** Store it although it is one of our own answers. */
   readonly allowRecalled: boolean;
+  readonly detectConflicts: boolean;
 }
 
 /** created; updated: a new version under its semantic key; unchanged: the very same was there; merged: with one that says it in nearly the same words. */
@@ -61,6 +63,8 @@ export type Outcome = (typeof OUTCOMES)[number];
 export interface Remembered extends Written {
   readonly outcome: Outcome;
   readonly memoryType: MemoryType;
+  /** Only when they were asked for. */
+  readonly conflicts?: readonly Conflict[] | undefined;
 }
 
 /** @throws ApiError recalled_text */
@@ -91,8 +95,11 @@ export async function remember(
     if (outcome === 'unchanged') return { ...written, outcome, memoryType: memory.memory_type };
     await writePassages(tx, space, written.seq, model, passages, ownTerms(memory).length);
     const affected = new Set([written.seq, ...beside, ...(await besides(tx, space, [written.seq]))]);
-    await touchSpace(tx, space, await indexWords(tx, space, [...affected]));
-    return { ...written, outcome, memoryType: memory.memory_type };
+    const totals = await indexWords(tx, space, [...affected]);
+    const said = { ...memory, seq: written.seq };
+    const conflicts = input.detectConflicts ? await findConflicts(tx, space, said, principal, memory.now) : undefined;
+    await touchSpace(tx, space, totals);
+    return { ...written, outcome, memoryType: memory.memory_type, conflicts };
   });
 }
 
@@ -165,6 +172,7 @@ async function write(tx: Tx, space: number, memory: NewMemory): Promise<Placed> 
   if (held.session_id !== memory.session_id) await lockSessions(tx, space, [held.session_id]);
   const beside = await besides(tx, space, [held.seq]);
   await keepVersions(tx, space, [held.seq], memory.now);
+  await tx.query(sql`delete from passages where space_id = ${space} and seq = ${held.seq}`); // of every model
   const place = placeOf({ ...memory, id: held.id, created_at: held.created_at });
   const written = await replaceMemory(
     tx,

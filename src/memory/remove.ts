@@ -1,15 +1,19 @@
 /** Takes memories out of every arm and read, one or many: the shared part of forgetting, redacting, expiring and purging. */
 import type { Tx } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
-import { touchSpace } from './store.ts';
 import { keepVersions } from './versions.ts';
-import { besides, indexWords, unindexWords } from './words.ts';
+import { addTotals, besides, indexWords, type Totals, unindexWords } from './words.ts';
 
 /** soft keeps the row and its versions, so that it can be restored; hard keeps nothing (versions and counters end with the row). */
 export type Removal = { readonly kind: 'soft'; readonly at: Date } | { readonly kind: 'hard' };
 
-/** All of one space; the caller holds their sessions. Raises the version of the space, so it comes last in its transaction. */
-export async function removeMemories(tx: Tx, space: number, seqs: readonly string[], removal: Removal): Promise<void> {
+/** All of one space; the caller holds their sessions, and ends its transaction with `touchSpace` and the totals that this returns. */
+export async function removeMemories(
+  tx: Tx,
+  space: number,
+  seqs: readonly string[],
+  removal: Removal,
+): Promise<Totals> {
   const gone = new Set(seqs);
   const beside = (await besides(tx, space, seqs)).filter((seq) => !gone.has(seq));
   const taken = await unindexWords(tx, space, seqs);
@@ -23,6 +27,5 @@ export async function removeMemories(tx: Tx, space: number, seqs: readonly strin
   } else {
     await tx.query(sql`delete from memories where space_id = ${space} and seq = any (${seqs}::bigint[])`);
   }
-  const rest = await indexWords(tx, space, beside);
-  await touchSpace(tx, space, { memories: taken.memories + rest.memories, terms: taken.terms + rest.terms });
+  return addTotals(taken, await indexWords(tx, space, beside));
 }

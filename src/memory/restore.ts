@@ -12,7 +12,7 @@ import { lockMemory } from './lock.ts';
 import { embedPassages } from './passages.ts';
 import { deleteReceipt } from './receipt.ts';
 import { reviseMemory } from './revise.ts';
-import { toColumns } from './store.ts';
+import { toColumns, touchSpace } from './store.ts';
 import type { Updated } from './update.ts';
 
 export interface Restored extends Updated {
@@ -42,14 +42,15 @@ export async function restore(deps: Deps, principal: Principal, id: string): Pro
       if (row.version !== read.version)
         throw new ApiError('conflict', 'the memory was forgotten again meanwhile: try once more');
       const status = await statusBefore(tx, row);
-      const { version } = await reviseMemory(tx, row, toColumns(row, now), {
+      const { written, totals } = await reviseMemory(tx, row, toColumns(row, now), {
         action: 'restore',
         status,
         now,
         vectors,
       });
       await deleteReceipt(tx, row.space_id, id);
-      return { id, version, restored: true };
+      await touchSpace(tx, row.space_id, totals);
+      return { id, version: written.version, restored: true };
     });
   } catch (error) {
     if (isUniqueViolation(error)) throw new ApiError('conflict', 'another memory has its semantic_key by now');

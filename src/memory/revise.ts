@@ -4,9 +4,9 @@ import type { Action, MemoryRow } from '../db/memories.ts';
 import { sql } from '../db/sql.ts';
 import { ownTerms } from '../text/indexed.ts';
 import type { MemoryStatus } from '../types.ts';
-import { type Columns, type PassageRow, replaceMemory, touchSpace, type Written, writePassages } from './store.ts';
+import { type Columns, type PassageRow, replaceMemory, type Written, writePassages } from './store.ts';
 import { keepVersions } from './versions.ts';
-import { besides, indexWords } from './words.ts';
+import { besides, indexWords, type Totals } from './words.ts';
 
 export interface Revision {
   readonly action: Action;
@@ -16,13 +16,13 @@ export interface Revision {
   readonly vectors: { readonly model: number; readonly passages: readonly PassageRow[] } | undefined;
 }
 
-/** The caller holds the memory and its sessions, the old one and the new one. Last in its transaction. */
+/** The caller holds the memory and its sessions, old and new, and ends its transaction with `touchSpace` and these totals. */
 export async function reviseMemory(
   tx: Tx,
   row: Pick<MemoryRow, 'space_id' | 'seq'>,
   columns: Columns,
   { action, status, now, vectors }: Revision,
-): Promise<Written> {
+): Promise<{ written: Written; totals: Totals }> {
   const { space_id: space, seq } = row;
   const before = await besides(tx, space, [seq]);
   await keepVersions(tx, space, [seq], now);
@@ -32,6 +32,5 @@ export async function reviseMemory(
     await writePassages(tx, space, seq, vectors.model, vectors.passages, ownTerms(columns).length);
   }
   const affected = new Set([seq, ...before, ...(await besides(tx, space, [seq]))]);
-  await touchSpace(tx, space, await indexWords(tx, space, [...affected]));
-  return written;
+  return { written, totals: await indexWords(tx, space, [...affected]) };
 }

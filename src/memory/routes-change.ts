@@ -58,7 +58,7 @@ export const changeRoutes =
         );
         const row = await memoryAt(deps, principalOf(request), id, done.version);
         reply.header('etag', `"${row.version}"`);
-        return { ...done, ...toWire(row, agentOf(request)) };
+        return { ...toWire(row, agentOf(request)), ...done, conflicts: done.conflicts && [...done.conflicts] };
       },
     });
 
@@ -187,7 +187,7 @@ export const changeRoutes =
       id: string,
       body: z.infer<typeof patchBody>,
     ) {
-      const { status: _, merge_metadata, merge_provenance, idempotency_key, ...changes } = body;
+      const { status: _, merge_metadata, merge_provenance, detect_conflicts, idempotency_key, ...changes } = body;
       if (Object.values(changes).some((value) => value !== undefined)) {
         throw invalid('body', 'status', 'deleted stands alone: make other changes before, or none');
       }
@@ -210,7 +210,13 @@ function toForget(
 }
 
 function toChanges(body: z.infer<typeof patchBody>): Changes {
-  const { merge_metadata: mergeMetadata, merge_provenance: mergeProvenance, idempotency_key: _, ...given } = body;
+  const {
+    merge_metadata: mergeMetadata,
+    merge_provenance: mergeProvenance,
+    detect_conflicts: detectConflicts,
+    idempotency_key: _,
+    ...given
+  } = body;
   if (Object.values(given).every((value) => value === undefined))
     throw invalid('body', 'body', 'names nothing to change', 'missing');
   if (given.content !== undefined) assertContent(given.content);
@@ -227,6 +233,7 @@ function toChanges(body: z.infer<typeof patchBody>): Changes {
     expires_at: toDate(expires_at),
     mergeMetadata,
     mergeProvenance,
+    detectConflicts,
   };
 }
 

@@ -47,6 +47,7 @@ export const memoryRoutes =
               version: written.version,
               created_at: written.created_at.toISOString(),
               updated_at: written.updated_at.toISOString(),
+              ...(written.conflicts && { conflicts: [...written.conflicts] }),
             },
           }),
         ),
@@ -91,5 +92,6 @@ function toInput(request: FastifyRequest, body: z.infer<typeof rememberBody>): R
     occurredAt: toDate(body.occurred_at) ?? null,
     expiresAt: toDate(body.expires_at) ?? null,
     allowRecalled: body.allow_recalled,
+    detectConflicts: body.detect_conflicts,
   };
 }

@@ -5,6 +5,7 @@ import { filterShape, instant, name } from '../http/fields.ts';
 import { memorySchema, memoryShape, warningsSchema } from '../http/wire.ts';
 import { MEMORY_TYPES } from '../types.ts';
 import { FORGET_MODES } from './receipt.ts';
+import { conflictsSchema, detectConflicts } from './schema.ts';
 
 const object = z.record(z.string(), z.unknown());
 const unit = z.number().min(0).max(1);
@@ -38,6 +39,7 @@ export const patchBody = z.object({
   merge_metadata: z.boolean().default(true).describe('false: metadata replaces what is there.'),
   provenance: object.optional(),
   merge_provenance: z.boolean().default(true).describe('false: provenance replaces what is there.'),
+  detect_conflicts: detectConflicts,
   idempotency_key: key,
 });
 
@@ -45,7 +47,7 @@ export const patchBody = z.object({
 export const patchReply = memorySchema
   .partial()
   .required({ id: true, memory_id: true, status: true })
-  .extend({ warnings: warningsSchema });
+  .extend({ conflicts: conflictsSchema, warnings: warningsSchema });
 
 const versionShape = z.object({
   ...memoryShape,

@@ -3,11 +3,32 @@ import { z } from 'zod';
 import { instant, name } from '../http/fields.ts';
 import { warningsSchema } from '../http/wire.ts';
 import { MEMORY_TYPES } from '../types.ts';
+import { CONFLICT_REASONS } from './conflicts.ts';
 import { FORGET_MODES } from './receipt.ts';
 import { OUTCOMES } from './remember.ts';
 
 const object = z.record(z.string(), z.unknown());
 const unit = z.number().min(0).max(1);
+
+export const detectConflicts = z
+  .boolean()
+  .default(false)
+  .describe(
+    'Answer with the memories that say otherwise: the same sentence negated, with another date, number or ending, or the same semantic_key elsewhere.',
+  );
+
+export const conflictsSchema = z
+  .array(
+    z.object({
+      id: z.uuid(),
+      memory_id: z.uuid(),
+      reason: z.enum(CONFLICT_REASONS),
+      version: z.number().int(),
+      updated_at: z.string(),
+    }),
+  )
+  .optional()
+  .describe('With detect_conflicts=true; newest first.');
 
 export const rememberBody = z.object({
   content: z
@@ -35,6 +56,7 @@ export const rememberBody = z.object({
     .describe(
       'Merge with a memory that says the same in the same or nearly the same words, with the same type, author, path, session and time, instead of storing it twice; counts as reinforcement.',
     ),
+  detect_conflicts: detectConflicts,
   allow_recalled: z.boolean().default(false).describe('Store a text although it is an answer of recall.'),
   importance: unit.optional(),
   confidence: unit.optional(),
@@ -75,6 +97,7 @@ export const rememberReply = z.object({
   version: z.number().int(),
   created_at: z.string(),
   updated_at: z.string(),
+  conflicts: conflictsSchema,
   warnings: warningsSchema,
 });
 

@@ -152,28 +152,34 @@ export async function findSame(tx: Tx, space: number, m: NewMemory): Promise<Wri
 const RARE_TERMS = 6;
 const NEAR_CANDIDATES = 30;
 
-/**
- * Memories under the same boundaries, of the same type, author, path, session and time, that share rare words with a text, most of them
- * first: what a near-duplicate is among. The caller compares the texts.
- */
-export async function findSimilar(
+/** Memories that share rare words with a text, most of them first. `predicate` speaks of the alias m. The caller compares the texts. */
+export async function findSharing(
   tx: Tx,
   space: number,
-  m: NewMemory,
   terms: readonly string[],
+  predicate: Sql,
 ): Promise<(Written & { content: string })[]> {
   return tx.query(sql`
     with rare as (
       select t.term from unnest(${[...new Set(terms)].sort()}::text[]) as t(term),
         lateral (select count(*) as df from postings p where p.space_id = ${space} and p.term = t.term) d
       where df > 0 order by df, t.term limit ${RARE_TERMS}),
-    hits as (select p.seq as hit, count(*) as n from rare join postings p on p.space_id = ${space} and p.term = rare.term group by 1)
-    select ${RETURNED}, content from hits join memories on space_id = ${space} and seq = hit
-    where bucket = ${m.bucket} and scope is not distinct from ${m.scope} and path is not distinct from ${m.path}
-      and memory_type = ${m.memory_type} and author is not distinct from ${m.author} and session_id is not distinct from ${m.session_id}
-      and occurred_at is not distinct from ${m.occurred_at} and status = 'active' and (expires_at is null or expires_at > ${m.now})
-    order by n desc, seq limit ${NEAR_CANDIDATES}`);
+    hits as (select p.seq, count(*) as n from rare join postings p on p.space_id = ${space} and p.term = rare.term group by 1)
+    select m.seq, m.id, m.version, m.created_at, m.updated_at, m.content
+    from hits h join memories m on m.space_id = ${space} and m.seq = h.seq
+    where ${predicate} order by h.n desc, m.seq limit ${NEAR_CANDIDATES}`);
 }
+
+/** The same boundaries, type, author, path, session and time: what a near-duplicate is among. */
+export const findSimilar = (tx: Tx, space: number, m: NewMemory, terms: readonly string[]) =>
+  findSharing(
+    tx,
+    space,
+    terms,
+    sql`m.bucket = ${m.bucket} and m.scope is not distinct from ${m.scope} and m.path is not distinct from ${m.path}
+      and m.memory_type = ${m.memory_type} and m.author is not distinct from ${m.author} and m.session_id is not distinct from ${m.session_id}
+      and m.occurred_at is not distinct from ${m.occurred_at} and m.status = 'active' and (m.expires_at is null or m.expires_at > ${m.now})`,
+  );
 
 export interface PassageRow extends Span {
   readonly embedding: Embedding;

@@ -9,10 +9,11 @@ import { ApiError, invalid } from '../errors.ts';
 import { densePrefix, type Indexable } from '../text/indexed.ts';
 import { canonicalJson } from '../text/json.ts';
 import type { MemoryType, Principal } from '../types.ts';
+import { type Conflict, findConflicts } from './conflicts.ts';
 import { lockMemory } from './lock.ts';
 import { embedPassages } from './passages.ts';
 import { type Revision, reviseMemory } from './revise.ts';
-import { type Columns, hashOf, placeOf, toColumns } from './store.ts';
+import { type Columns, hashOf, placeOf, toColumns, touchSpace } from './store.ts';
 
 /** Undefined leaves a column as it is. */
 export interface Changes {
@@ -37,11 +38,14 @@ export interface Changes {
   readonly mergeMetadata: boolean;
   readonly provenance?: Readonly<Record<string, unknown>> | undefined;
   readonly mergeProvenance: boolean;
+  readonly detectConflicts: boolean;
 }
 
 export interface Updated {
   readonly id: string;
   readonly version: number;
+  /** Only when they were asked for. */
+  readonly conflicts?: readonly Conflict[] | undefined;
 }
 
 /** A change whose text another writer replaces this often while it is embedded is given up. */
@@ -113,8 +117,11 @@ function revise(
     const sameAsBefore = sameText(row, columns);
     if (!sameAsBefore && !(embedded && sameText(embedded.of, columns))) throw new TextMoved();
     const vectors = sameAsBefore ? undefined : embedded?.vectors;
-    const { version } = await reviseMemory(tx, row, columns, { action: 'update', status, now, vectors });
-    return { id, version };
+    const { written, totals } = await reviseMemory(tx, row, columns, { action: 'update', status, now, vectors });
+    const said = { ...columns, seq: row.seq };
+    const conflicts = changes.detectConflicts ? await findConflicts(tx, row.space_id, said, principal, now) : undefined;
+    await touchSpace(tx, row.space_id, totals);
+    return { id, version: written.version, ...(conflicts && { conflicts }) };
   });
 }
 
@@ -122,7 +129,7 @@ function merge(row: MemoryRow, changes: Changes, now: Date): Columns {
   if (changes.team !== undefined && changes.team !== row.team_id) {
     throw invalid('body', 'team_id', 'a memory does not move between teams: remember it there and forget it here');
   }
-  const { metadata, provenance, mergeMetadata, mergeProvenance, team, status, ...rest } = changes;
+  const { metadata, provenance, mergeMetadata, mergeProvenance, detectConflicts, team, status, ...rest } = changes;
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)) as Partial<Columns>;
   const content = changes.content ?? row.content;
   return {

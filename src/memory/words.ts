@@ -23,6 +23,11 @@ export interface Totals {
   readonly terms: number;
 }
 
+export const addTotals = (a: Totals, b: Totals): Totals => ({
+  memories: a.memories + b.memories,
+  terms: a.terms + b.terms,
+});
+
 /**
  * Writers of one session take turns: each of them rewrites the words of memories that the others may be writing. Call it before reading.
  * The shared lock holds off whoever writes many sessions of the space at once.

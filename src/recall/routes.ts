@@ -110,6 +110,8 @@ export const recallRoutes =
         text,
         warnings,
       });
+      // Its failure is met where it is awaited; the search may fail before that, and a rejection that nobody hears ends the process.
+      etag.catch(() => {});
       const known = request.headers['if-none-match'];
       if (known !== undefined && isNamed(known, await etag)) {
         return reply

@@ -1007,6 +1007,16 @@ t.test('the name of an answer', async (t) => {
     t.equal(await still(), 200);
   });
 
+  await t.test('is not asked for when the search is refused, and the refusal is the answer', async (t) => {
+    const { call } = as(service, 'cache');
+    for (const headers of [{}, { 'if-none-match': 'W/"x"' }] as Record<string, string>[]) {
+      t.equal(
+        (await call('POST', '/recall/context', { query: 'kettle', team_id: 'red' }, headers)).body.error.code,
+        'boundary_denied',
+      );
+    }
+  });
+
   await t.test('changes with every write that can be seen and with every expiry, and for nobody else', async (t) => {
     const teams: Record<string, string[]> = { ann: ['red'], ben: ['red', 'blue'], cid: ['blue'], dot: [] };
     const owners = Object.keys(teams);

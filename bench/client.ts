@@ -26,7 +26,12 @@ export interface Bench {
 }
 
 export async function startBench(env: Record<string, string | undefined>): Promise<Bench> {
-  const config: Config = parseConfig({ LOG_LEVEL: 'silent', ...env });
+  const config: Config = parseConfig({
+    LOG_LEVEL: 'silent',
+    RATE_LIMIT_PER_TOKEN: '0',
+    RATE_LIMIT_PER_ADDRESS: '0',
+    ...env,
+  });
   const log = pino({ level: 'silent' });
   const db = await openDb(config, log);
   await migrate(db);

@@ -3,12 +3,20 @@ import helmet from '@fastify/helmet';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import { v7 as uuidv7 } from 'uuid';
-import { registerJwt } from './access/jwt.ts';
+import { agentDiscovery, agentRoutes } from './access/agent-routes.ts';
+import { makeAuthenticate } from './access/authenticate.ts';
+import { registerJwt, tokenIdOf } from './access/jwt.ts';
+import { makeLastUse } from './access/last-use.ts';
+import { accessRoutes } from './access/routes.ts';
+import { teamRoutes } from './access/team-routes.ts';
+import { registerDenials } from './audit/denied.ts';
+import { auditRoutes } from './audit/routes.ts';
 import type { Deps } from './deps.ts';
 import { registerAuth } from './http/auth.ts';
 import { registerErrors, renderError } from './http/errors.ts';
 import { healthRoutes } from './http/health.ts';
 import { registerInput } from './http/input.ts';
+import { addressLimit, hourlyLimit, registerLimits, tokenLimit } from './http/limits.ts';
 import { registerObserve } from './http/observe.ts';
 import { CANONICAL_MOUNT, CLIENT_MOUNTS, openapiRoutes, registerOpenapi } from './http/openapi.ts';
 import { memoryRoutes } from './memory/routes.ts';
@@ -32,6 +40,7 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
     connectionTimeout: 2 * REQUEST_TIMEOUT_MS,
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 256 },
     return503OnClosing: true,
+    ...(deps.config.TRUST_PROXY !== undefined && { trustProxy: deps.config.TRUST_PROXY }),
     frameworkErrors: (error, request, reply) => void renderError(error, request, reply),
   });
   app.setValidatorCompiler(validatorCompiler);
@@ -42,22 +51,43 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
   registerErrors(app);
   await app.register(helmet, { global: true, contentSecurityPolicy: false });
   await registerOpenapi(app);
-  registerAuth(app, await registerJwt(app, secret));
+  await registerAccess(app, deps, secret);
 
   openapiRoutes(app);
   await app.register(healthRoutes(deps));
+  await app.register(agentDiscovery());
+  const registrations = hourlyLimit(app, 'registration', deps.config.AGENT_REGISTRATIONS_PER_HOUR);
   for (const prefix of [CANONICAL_MOUNT, ...CLIENT_MOUNTS]) {
     await app.register(
       async (mount) => {
         registerInput(mount, prefix === CANONICAL_MOUNT ? 'refuse' : 'drop');
         await mount.register(recallRoutes(deps));
         await mount.register(memoryRoutes(deps, { explainMatch, findByText }));
+        await mount.register(accessRoutes(deps));
+        await mount.register(teamRoutes(deps));
+        await mount.register(agentRoutes(deps, registrations));
+        await mount.register(auditRoutes(deps));
         await mount.register(healthRoutes(deps));
       },
       { prefix },
     );
   }
   return app;
+}
+
+/** The limits before and after the token is looked at, the token itself, and what is noted of it. */
+async function registerAccess(app: FastifyInstance, deps: Deps, secret: string): Promise<void> {
+  const { config, log } = deps;
+  const lastUse = makeLastUse(deps);
+  app.addHook('preClose', () => lastUse.settle());
+  await registerLimits(app);
+  app.addHook('onRequest', addressLimit(app, config.RATE_LIMIT_PER_ADDRESS));
+  registerAuth(app, {
+    authenticate: makeAuthenticate(deps, await registerJwt(app, config, secret, log), lastUse),
+    idOf: tokenIdOf,
+  });
+  app.addHook('onRequest', tokenLimit(app, config.RATE_LIMIT_PER_TOKEN));
+  registerDenials(app, deps);
 }
 
 /** Clients send Content-Type: application/json with an empty body; that is no fault of JSON. */

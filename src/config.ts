@@ -1,10 +1,25 @@
 /** The whole configuration: one schema, parsed once at start, all faults in one message, then frozen. */
+import { createPublicKey } from 'node:crypto';
 import { z } from 'zod';
 
 const EMBEDDERS = ['minilm', 'hashing'] as const;
 
 /** JWT secrets below this are guessable: HS256 wants a key at least as long as its hash (RFC 7518, 3.2). */
 export const MIN_SECRET_BYTES = 32;
+
+/** Keys that RS256 and ES256 take: RSA of at least 2,048 bits, or the curve P-256. */
+function isPublicKey(pem: string): boolean {
+  try {
+    const key = createPublicKey(pem);
+    const { modulusLength = 0, namedCurve } = key.asymmetricKeyDetails ?? {};
+    return key.asymmetricKeyType === 'rsa' ? modulusLength >= 2_048 : namedCurve === 'prime256v1';
+  } catch {
+    return false;
+  }
+}
+
+/** Keys fetched in clear text could be anybody's; a loopback address has nobody between. */
+const HTTPS_OR_LOOPBACK = /^(https:\/\/|http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?\/)/;
 
 const int = (min: number, max: number) => z.coerce.number().int().min(min).max(max);
 
@@ -27,6 +42,34 @@ export const configSchema = z.object({
     .refine((s) => Buffer.byteLength(s) >= MIN_SECRET_BYTES, `must have at least ${MIN_SECRET_BYTES} bytes`)
     .optional()
     .describe('HS256 secret of the tokens, at least 32 bytes. Unset: made once and kept in DATA_DIR with mode 600.'),
+  JWT_PUBLIC_KEY: z
+    .string()
+    .transform((pem) => pem.replaceAll('\\n', '\n'))
+    .refine(isPublicKey, 'must be a public key in PEM: RSA of at least 2,048 bits or EC on P-256')
+    .optional()
+    .describe('Public key (PEM) of tokens signed with RS256 or ES256. HS256 is then off unless JWT_SECRET is set too.'),
+  JWKS_URL: z
+    .string()
+    .regex(HTTPS_OR_LOOPBACK, 'must begin with https:// (http:// on a loopback address only)')
+    .optional()
+    .describe(
+      'Where the issuer publishes its public keys (RS256, ES256). HS256 is then off unless JWT_SECRET is set too.',
+    ),
+  JWT_ISSUER: z.string().min(1).optional().describe('Signed tokens must carry this `iss`. Unset: not checked.'),
+  JWT_AUDIENCE: z.string().min(1).optional().describe('Signed tokens must carry this `aud`. Unset: not checked.'),
+  JWT_CLOCK_TOLERANCE: int(0, 300).default(5).describe('Seconds that the clocks of issuer and service may differ.'),
+  RATE_LIMIT_PER_TOKEN: int(0, 1_000_000).default(1_200).describe('Requests a minute of one token. 0: no limit.'),
+  RATE_LIMIT_PER_ADDRESS: int(0, 1_000_000)
+    .default(6_000)
+    .describe('Requests a minute of one address, counted before the token is looked at. 0: no limit.'),
+  AGENT_REGISTRATIONS_PER_HOUR: int(0, 100_000)
+    .default(20)
+    .describe('Temporary agents that one address may register an hour. 0: no limit.'),
+  TRUST_PROXY: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Addresses or networks (comma-separated) of proxies whose X-Forwarded-For is believed. Unset: none.'),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
     .default('info')

@@ -4,6 +4,7 @@
  * memory      one stored text with its columns (bucket, scope, path, type …); the unit that is recalled, changed and forgotten
  * space       the unit of isolation and of every index: an owner's own space, a team's, a temporary agent's
  * owner       the account behind a token
+ * agent       a program that writes or asks, for attribution; a temporary agent registered itself and has a space until an owner claims it
  * principal   who asks: owner, teams, token scopes and boundaries, all from the token
  * token scope a right of a token (`memory:read`); not to be confused with
  * scope       a narrowing tag of a memory, as bucket and path are
@@ -46,6 +47,9 @@ export const TOKEN_SCOPES = [
 ] as const;
 export type TokenScope = (typeof TOKEN_SCOPES)[number];
 
+/** Memories that a temporary agent may hold. */
+export const TEMPORARY_MEMORIES = 100;
+
 /** What a token narrows: absent means everything of its spaces. */
 export interface Boundary {
   readonly buckets?: readonly string[] | undefined;
@@ -58,9 +62,18 @@ export interface Principal extends Boundary {
   readonly tokenId: string | undefined;
   readonly tokenScopes: ReadonlySet<TokenScope>;
   readonly teams: readonly string[];
+  /** The token names no teams of its own: `teams` are the owner's memberships, whatever they are now. */
+  readonly allTeams: boolean;
+  /** Temporary agents that the owner claimed: their spaces are read beside the owner's own. */
+  readonly claimedAgents: readonly string[];
+  /** Set for a temporary agent: its own space is the only one that it reads and writes. */
+  readonly agentSpace: string | undefined;
   /** The agent that the token is bound to; wins over any header. */
   readonly boundAgent: string | undefined;
   readonly profile: 'public' | undefined;
+  readonly expiresAt: Date | undefined;
+  /** The request that this principal makes, for the audit trail. */
+  readonly requestId: string | undefined;
 }
 
 /** Who writes or asks, for attribution; never for access. */

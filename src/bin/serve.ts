@@ -6,7 +6,7 @@ import type { Deps } from '../deps.ts';
 import { purge } from '../memory/purge.ts';
 import { makeCountTokens } from '../recall/tokens.ts';
 import { timeRanges } from '../text/dates.ts';
-import { configOrExit, fail, jwtSecret, makeLog, openDb, openEmbedder } from './start.ts';
+import { configOrExit, fail, jwtSecret, makeLog, openDb, openEmbedder, signsTokens } from './start.ts';
 import { signToken } from './tokens.ts';
 import { welcome } from './welcome.ts';
 
@@ -38,7 +38,7 @@ try {
   });
   const address = await app.listen({ host: config.HOST, port: config.PORT });
   // The demo owner is for trying the embedded database; on Postgres the operator hands out tokens.
-  if (db.kind === 'embedded') {
+  if (db.kind === 'embedded' && signsTokens(config)) {
     const token = signToken(secret, {
       owner: 'demo',
       scopes: ['memory:read', 'memory:write', 'memory:delete'],

@@ -73,6 +73,10 @@ export function openEmbedder(config: Config, log: Logger): Promise<Embedder> {
   });
 }
 
+/** With the keys of an issuer configured, and no secret beside them, tokens signed here are refused. */
+export const signsTokens = ({ JWT_SECRET, JWT_PUBLIC_KEY, JWKS_URL }: Config): boolean =>
+  JWT_SECRET !== undefined || (JWT_PUBLIC_KEY === undefined && JWKS_URL === undefined);
+
 /** The secret of the tokens: from the configuration, else made once and kept beside the data. */
 export async function jwtSecret(config: Config): Promise<string> {
   if (config.JWT_SECRET !== undefined) return config.JWT_SECRET;

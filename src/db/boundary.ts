@@ -3,16 +3,27 @@ import { ApiError } from '../errors.ts';
 import type { Principal } from '../types.ts';
 import type { SpaceName } from './spaces.ts';
 
-/** The spaces that a principal reads: its own and its teams', or one team's when the request names it. @throws ApiError boundary_denied */
+/**
+ * The spaces that a principal reads: its own, its teams' and those of the agents it claimed, or one team's when the request names it.
+ * @throws ApiError boundary_denied
+ */
 export function spacesOf(principal: Principal, team?: string): SpaceName[] {
-  if (team !== undefined) {
-    assertTeam(principal, team);
-    return [{ kind: 'team', name: team }];
-  }
+  if (team !== undefined || principal.agentSpace !== undefined) return [spaceToWrite(principal, team)];
   return [
     { kind: 'owner', name: principal.owner },
     ...principal.teams.map((name): SpaceName => ({ kind: 'team', name })),
+    ...principal.claimedAgents.map((name): SpaceName => ({ kind: 'agent', name })),
   ];
+}
+
+/** The one space that a write goes to. @throws ApiError boundary_denied */
+export function spaceToWrite(principal: Principal, team: string | undefined): SpaceName {
+  if (team !== undefined) {
+    assertTeam(principal, team);
+    return { kind: 'team', name: team };
+  }
+  if (principal.agentSpace !== undefined) return { kind: 'agent', name: principal.agentSpace };
+  return { kind: 'owner', name: principal.owner };
 }
 
 /** @throws ApiError boundary_denied */

@@ -11,12 +11,14 @@ export interface Tx {
 export interface Access {
   /** The spaces that row-level security lets through. */
   readonly spaces: readonly number[];
+  /** The owner whose rows of tables without a space row-level security lets through. Absent: nobody's. */
+  readonly owner?: string;
   readonly readOnly?: boolean;
 }
 
 export interface Db {
   readonly kind: 'postgres' | 'embedded';
-  /** One transaction as the service's role: sees `access.spaces` and nothing else. A deadlock or a serialisation failure runs `work` again. */
+  /** One transaction as the service's role: sees `access.spaces`, the rows of `access.owner` and nothing else. A deadlock or a serialisation failure runs `work` again. */
   transaction<T>(access: Access, work: (tx: Tx) => Promise<T>): Promise<T>;
   /** One transaction as the connecting role: for migrations, spaces and health, never for a caller's data. */
   admin<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
@@ -83,7 +85,7 @@ export function makeDb(kind: Db['kind'], pool: pg.Pool, closeServer: () => Promi
 
   return {
     kind,
-    transaction: ({ spaces, readOnly = false }, work) => retrying(() => run(beginAs(spaces, readOnly), work)),
+    transaction: (access, work) => retrying(() => run(beginAs(access), work)),
     admin: (work) => retrying(() => run('begin', work)),
     async close() {
       await pool.end();
@@ -92,11 +94,14 @@ export function makeDb(kind: Db['kind'], pool: pg.Pool, closeServer: () => Promi
   };
 }
 
-/** Begin and identity in one round trip, so the spaces stand in the text: whole numbers and nothing else. */
-function beginAs(spaces: readonly number[], readOnly: boolean): string {
+/** Begin and identity in one round trip, so they stand in the text: the spaces as whole numbers and nothing else, the owner as hexadecimal digits. */
+function beginAs({ spaces, owner, readOnly = false }: Access): string {
   if (!spaces.every(Number.isSafeInteger)) throw new TypeError('a space is not a whole number');
   const begin = readOnly ? 'begin isolation level repeatable read read only' : 'begin';
-  return `${begin}; select set_config('role', '${SERVICE_ROLE}', true), set_config('app.spaces', '{${spaces.join(',')}}', true)`;
+  const hex = Buffer.from(owner ?? '').toString('hex');
+  const asOwner =
+    owner === undefined ? '' : `, set_config('app.owner', convert_from(decode('${hex}', 'hex'), 'utf8'), true)`;
+  return `${begin}; select set_config('role', '${SERVICE_ROLE}', true), set_config('app.spaces', '{${spaces.join(',')}}', true)${asOwner}`;
 }
 
 function codeOf(error: unknown): string {

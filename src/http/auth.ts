@@ -14,22 +14,55 @@ declare module 'fastify' {
   interface FastifyRequest {
     principal: Principal | null;
   }
+  interface FastifyInstance {
+    /** Every route that was registered, with what it asks for. */
+    routeTable: RouteNeeds[];
+  }
 }
 
-export function registerAuth(app: FastifyInstance, authenticate: (token: string) => Principal): void {
+export interface RouteNeeds {
+  readonly method: string;
+  readonly url: string;
+  /** Empty: open. */
+  readonly scopes: readonly TokenScope[];
+}
+
+export interface Authentication {
+  /** @throws ApiError of status 401 */
+  authenticate(token: string): Promise<Principal>;
+  /** The part of a token that names it and is no secret. */
+  idOf(token: string): string | undefined;
+}
+
+export function registerAuth(app: FastifyInstance, { authenticate, idOf }: Authentication): void {
   app.decorateRequest('principal', null);
+  app.decorate('routeTable', []);
   app.addHook('onRoute', (route) => {
-    const { scopes, open } = route.config ?? {};
-    if (!open && !scopes?.length && !(route.method === 'HEAD' || route.method === 'OPTIONS')) {
+    const { scopes = [], open } = route.config ?? {};
+    if (!open && scopes.length === 0 && !(route.method === 'HEAD' || route.method === 'OPTIONS')) {
       throw new Error(`route ${String(route.method)} ${route.url} names no scope and is not open`);
     }
+    for (const method of [route.method].flat()) app.routeTable.push({ method, url: route.url, scopes });
   });
   app.addHook('onRequest', async (request) => {
     const { scopes } = request.routeOptions.config;
     if (!scopes) return;
-    const principal = authenticate(credentialOf(request));
-    request.principal = principal;
-    if (!scopes.some((scope) => principal.tokenScopes.has(scope))) {
+    const begun = performance.now();
+    const token = credentialOf(request);
+    try {
+      const principal = await authenticate(token);
+      request.principal = { ...principal, requestId: request.id };
+    } catch (error) {
+      if (error instanceof ApiError)
+        request.log.warn(
+          { event: 'authentication_failed', code: error.code, token_id: idOf(token) },
+          'authentication failed',
+        );
+      throw error;
+    }
+    request.stages.set('auth', performance.now() - begun);
+    const { tokenScopes } = principalOf(request);
+    if (!scopes.some((scope) => tokenScopes.has(scope))) {
       throw new ApiError('insufficient_scope', `the token lacks the scope ${scopes.join(' or ')}`);
     }
   });

@@ -17,7 +17,7 @@ export const healthRoutes =
   (deps: Deps): FastifyPluginAsyncZod =>
   async (app) => {
     app.get('/health', {
-      config: { open: true },
+      config: { open: true, unlimited: true },
       schema: {
         operationId: 'health',
         tags: ['operation'],
@@ -29,7 +29,7 @@ export const healthRoutes =
     });
 
     app.get('/ready', {
-      config: { open: true },
+      config: { open: true, unlimited: true },
       schema: {
         operationId: 'ready',
         tags: ['operation'],

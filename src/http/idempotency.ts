@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { spacesOf } from '../db/boundary.ts';
+import { spaceToWrite } from '../db/boundary.ts';
 import type { Db, Tx } from '../db/db.ts';
 import { ensureSpace } from '../db/spaces.ts';
 import { sql } from '../db/sql.ts';
@@ -142,9 +142,8 @@ async function readKey(deps: Deps, request: FastifyRequest): Promise<Key | undef
     );
   }
   const principal = principalOf(request);
-  const [home] = spacesOf(principal);
   return {
-    space: await ensureSpace(deps.db, home!),
+    space: await ensureSpace(deps.db, spaceToWrite(principal, undefined)),
     owner: principal.owner,
     route: routeOf(request),
     key,

@@ -36,6 +36,8 @@ export async function registerOpenapi(app: FastifyInstance): Promise<void> {
       tags: [
         { name: 'recall', description: 'Finding memories.' },
         { name: 'memory', description: 'The life of a memory.' },
+        { name: 'access', description: 'Tokens, teams and the audit trail.' },
+        { name: 'agents', description: 'Temporary agents: without an owner, until somebody claims them.' },
         { name: 'operation', description: 'For the operator.' },
       ],
       components: {

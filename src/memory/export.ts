@@ -1,5 +1,5 @@
 /** Gives out memories as JSON lines, in the order of their arrival, with their earlier versions. */
-import { assertInside, spacesOf } from '../db/boundary.ts';
+import { assertInside, spaceToWrite } from '../db/boundary.ts';
 import { COLUMNS, type MemoryRow } from '../db/memories.ts';
 import { findSpaces } from '../db/spaces.ts';
 import { sql } from '../db/sql.ts';
@@ -32,8 +32,7 @@ export async function exportMemories(
   { filters, team, limit, cursor }: ExportRequest,
 ): Promise<Exported> {
   assertInside(principal, filters);
-  const [home] = spacesOf(principal, team);
-  const spaces = await findSpaces(deps.db, [home!]);
+  const spaces = await findSpaces(deps.db, [spaceToWrite(principal, team)]);
   const predicate = sql`m.space_id = any (${spaces}::int[]) and ${visible(principal, deps.now())} and ${matches(filters)}`;
   return deps.db.transaction({ spaces, readOnly: true }, async (tx) => {
     const rows = await tx.query<MemoryRow & { more: boolean }>(sql`

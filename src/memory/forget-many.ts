@@ -1,4 +1,5 @@
 /** Forgets everything that a filter matches, all or nothing and without a cap. */
+import { audit } from '../db/audit.ts';
 import { assertInside, spacesOf } from '../db/boundary.ts';
 import type { Tx } from '../db/db.ts';
 import { findSpaces } from '../db/spaces.ts';
@@ -48,7 +49,7 @@ export async function forgetMany(deps: Deps, principal: Principal, input: Forget
     );
     return { count: row!.n, at };
   }
-  return deps.db.transaction({ spaces }, async (tx) => {
+  return deps.db.transaction({ spaces, owner: principal.owner }, async (tx) => {
     let count = 0;
     for (const space of [...spaces].sort((a, b) => a - b)) {
       await lockAllSessions(tx, space);
@@ -68,6 +69,7 @@ export async function forgetMany(deps: Deps, principal: Principal, input: Forget
         await writeReceipts(tx, space, rows, { mode, reason, forgotten_at: at, checks });
         count += rows.length;
         totals = addTotals(totals, removed);
+        for (const { id } of rows) await audit(tx, principal, { action: 'memory.forget', target: id, at });
       }
       if (count > before) await touchSpace(tx, space, totals);
     }

@@ -1,4 +1,6 @@
 /** Takes a memory, or its text, out of every read, from the moment of the reply, and proves it. */
+
+import { audit } from '../db/audit.ts';
 import { spacesOf } from '../db/boundary.ts';
 import type { Tx } from '../db/db.ts';
 import { findById, type MemoryRow } from '../db/memories.ts';
@@ -48,7 +50,7 @@ export async function forget(
   const predicate = mode === 'hard_delete' ? inside(principal) : visible(principal, at);
   const passages = replacement === undefined ? [] : await embedReplacement(deps, principal, spaces, input, replacement);
   const model = await ensureModel(deps.db, deps.embedder);
-  return deps.db.transaction({ spaces }, async (tx) => {
+  return deps.db.transaction({ spaces, owner: principal.owner }, async (tx) => {
     const row = await lockMemory(tx, spaces, id, predicate);
     if (!row || !asNamed(row, input)) throw new ApiError('not_found');
     if (replacement === row.content) throw invalid('body', 'replacement_content', 'is the very text that is to go');
@@ -67,6 +69,7 @@ export async function forget(
     const checks = await proveGone(tx, findByText, principal, trace, at);
     const receipt = { memory_id: id, mode, reason, forgotten_at: at, checks };
     await writeReceipts(tx, row.space_id, [row], receipt);
+    await audit(tx, principal, { action: mode === 'redact' ? 'memory.redact' : 'memory.forget', target: id, at });
     await touchSpace(tx, row.space_id, totals);
     return receipt;
   });

@@ -1,5 +1,6 @@
 /** Takes JSON lines in: ids, times, versions and the order of arrival are those of the lines. A page is stored whole or not at all. */
-import { assertInside, spacesOf } from '../db/boundary.ts';
+import { audit } from '../db/audit.ts';
+import { assertInside, spaceToWrite } from '../db/boundary.ts';
 import type { Tx } from '../db/db.ts';
 import { ensureModel, ensureSpace } from '../db/spaces.ts';
 import { sql } from '../db/sql.ts';
@@ -38,8 +39,7 @@ export interface Imported {
 export async function importMemories(deps: Deps, principal: Principal, input: ImportInput): Promise<Imported> {
   const { lines, next } = readLines(input, deps.now());
   for (const { record } of lines) assertInside(principal, record);
-  const [home] = spacesOf(principal, input.team);
-  const space = await ensureSpace(deps.db, home!);
+  const space = await ensureSpace(deps.db, spaceToWrite(principal, input.team));
   if (input.dryRun) {
     return deps.db.transaction({ spaces: [space], readOnly: true }, async (tx) => {
       const fresh = await withoutPresent(tx, space, lines);
@@ -49,13 +49,15 @@ export async function importMemories(deps: Deps, principal: Principal, input: Im
   const model = await ensureModel(deps.db, deps.embedder);
   const passages = await Promise.all(lines.map(({ record }) => embedPassages(deps, record)));
   const vectors = new Map(lines.map(({ record }, i) => [record.id, passages[i]!]));
-  return deps.db.transaction({ spaces: [space] }, async (tx) => {
+  return deps.db.transaction({ spaces: [space], owner: principal.owner }, async (tx) => {
     await lockAllSessions(tx, space);
     const fresh = await withoutPresent(tx, space, lines);
     const seqs: string[] = [];
     for (const line of fresh)
       seqs.push(await store(tx, space, principal, line, { model, passages: vectors.get(line.record.id)! }));
     const words = await indexWords(tx, space, [...new Set([...seqs, ...(await besides(tx, space, seqs))])]);
+    for (const { record } of fresh)
+      await audit(tx, principal, { action: 'memory.import', target: record.id, at: deps.now() });
     if (seqs.length > 0) await touchSpace(tx, space, words);
     return { imported: seqs.length, skipped: lines.length - seqs.length, next };
   });

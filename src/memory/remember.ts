@@ -1,5 +1,7 @@
 /** Stores a memory: its text, words and vectors in one transaction. */
 import { v7 as uuidv7 } from 'uuid';
+import { audit } from '../db/audit.ts';
+import { spaceToWrite } from '../db/boundary.ts';
 import type { Tx } from '../db/db.ts';
 import { ensureModel, ensureSpace } from '../db/spaces.ts';
 import { sql } from '../db/sql.ts';
@@ -8,17 +10,19 @@ import { ApiError } from '../errors.ts';
 import { ANALYSER, analyse } from '../text/analyse.ts';
 import { ownTerms } from '../text/indexed.ts';
 import { nearDuplicate } from '../text/near-duplicate.ts';
-import type { Agent, MemoryType, Principal } from '../types.ts';
+import { type Agent, type MemoryType, type Principal, TEMPORARY_MEMORIES } from '../types.ts';
 import { classify } from './classify.ts';
 import { type Conflict, findConflicts } from './conflicts.ts';
 import { embedPassages } from './passages.ts';
 import { recalledText } from './recalled.ts';
 import {
+  countMemories,
   findSame,
   findSimilar,
   hashOf,
   insertMemory,
   lockBySemanticKey,
+  lockSpace,
   type NewMemory,
   placeOf,
   replaceMemory,
@@ -78,13 +82,11 @@ export async function remember(
   if (recalled)
     throw new ApiError('recalled_text', `content: ${recalled}; say allow_recalled=true to store it all the same`);
   const memory = toMemory(deps, principal, agent, input);
-  const space = await ensureSpace(
-    deps.db,
-    input.team === undefined ? { kind: 'owner', name: principal.owner } : { kind: 'team', name: input.team },
-  );
+  const space = await ensureSpace(deps.db, spaceToWrite(principal, input.team));
   const passages = await embedPassages(deps, memory);
   const model = await ensureModel(deps.db, deps.embedder);
-  return deps.db.transaction({ spaces: [space] }, async (tx) => {
+  return deps.db.transaction({ spaces: [space], owner: principal.owner }, async (tx) => {
+    if (principal.agentSpace !== undefined) await lockSpace(tx, space);
     await lockSessions(tx, space, [memory.session_id]);
     const twin = input.dedupe && memory.semantic_key === null ? await findTwin(tx, space, memory) : undefined;
     if (twin) {
@@ -98,9 +100,18 @@ export async function remember(
     const totals = await indexWords(tx, space, [...affected]);
     const said = { ...memory, seq: written.seq };
     const conflicts = input.detectConflicts ? await findConflicts(tx, space, said, principal, memory.now) : undefined;
+    if (principal.agentSpace !== undefined) await assertRoom(tx, space);
+    await audit(tx, principal, { action: 'memory.remember', target: written.id, at: memory.now });
     await touchSpace(tx, space, totals);
     return { ...written, outcome, memoryType: memory.memory_type, conflicts };
   });
+}
+
+/** What a temporary agent may hold. Counted after the write, under the lock of the space, so that a new version at the limit still fits. */
+async function assertRoom(tx: Tx, space: number): Promise<void> {
+  if ((await countMemories(tx, space)) > TEMPORARY_MEMORIES) {
+    throw new ApiError('conflict', `a temporary agent holds at most ${TEMPORARY_MEMORIES} memories; claim it to go on`);
+  }
 }
 
 function toMemory(deps: Deps, principal: Principal, agent: Agent, input: RememberInput): NewMemory {

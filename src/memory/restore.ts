@@ -1,4 +1,5 @@
 /** Takes a soft deletion back: the memory is as it was, as a new version. */
+import { audit } from '../db/audit.ts';
 import { spacesOf } from '../db/boundary.ts';
 import { isUniqueViolation, type Tx } from '../db/db.ts';
 import { COLUMNS, type MemoryRow } from '../db/memories.ts';
@@ -32,7 +33,7 @@ export async function restore(deps: Deps, principal: Principal, id: string): Pro
   if (!read) throw new ApiError('not_found');
   const vectors = { model: await ensureModel(deps.db, deps.embedder), passages: await embedPassages(deps, read) };
   try {
-    return await deps.db.transaction({ spaces }, async (tx) => {
+    return await deps.db.transaction({ spaces, owner: principal.owner }, async (tx) => {
       const row = await lockMemory(tx, spaces, id, inside(principal));
       if (!row) throw new ApiError('not_found');
       if (row.expires_at !== null && row.expires_at <= now)
@@ -49,6 +50,7 @@ export async function restore(deps: Deps, principal: Principal, id: string): Pro
         vectors,
       });
       await deleteReceipt(tx, row.space_id, id);
+      await audit(tx, principal, { action: 'memory.restore', target: id, at: now });
       await touchSpace(tx, row.space_id, totals);
       return { id, version: written.version, restored: true };
     });

@@ -19,7 +19,7 @@ export const memoryRoutes =
   (deps: Deps, links: RecallLinks): FastifyPluginAsyncZod =>
   async (app) => {
     app.post('/remember', {
-      config: { scopes: ['memory:write'] },
+      config: { scopes: ['memory:write', 'temporary:write'] },
       schema: {
         operationId: 'remember',
         tags: ['memory'],

@@ -219,3 +219,15 @@ export async function touchSpace(tx: Tx, space: number, change: { memories: numb
   await tx.query(sql`
     update spaces set memories = memories + ${change.memories}, terms = terms + ${change.terms}, version = version + 1 where id = ${space}`);
 }
+
+/** Makes writers of one space wait for each other. */
+export async function lockSpace(tx: Tx, space: number): Promise<void> {
+  await tx.query(sql`select from spaces where id = ${space} for update`);
+}
+
+export async function countMemories(tx: Tx, space: number): Promise<number> {
+  const [row] = await tx.query<{ n: number }>(
+    sql`select count(*)::int as n from memories where space_id = ${space} and status <> 'deleted'`,
+  );
+  return row!.n;
+}

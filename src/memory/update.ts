@@ -1,4 +1,5 @@
 /** Changes a memory in part. Every change is a new version; a change that changes nothing is none. */
+import { audit } from '../db/audit.ts';
 import { assertInside, spacesOf } from '../db/boundary.ts';
 import { isUniqueViolation } from '../db/db.ts';
 import { findById, type MemoryRow } from '../db/memories.ts';
@@ -107,7 +108,7 @@ function revise(
   embedded: Embedded | undefined,
 ): Promise<Updated> {
   const now = deps.now();
-  return deps.db.transaction({ spaces }, async (tx) => {
+  return deps.db.transaction({ spaces, owner: principal.owner }, async (tx) => {
     const row = await lockMemory(tx, spaces, id, visible(principal, now), changes.session_id ?? null);
     if (!row) throw new ApiError('not_found');
     assertVersion(row, expected);
@@ -120,6 +121,7 @@ function revise(
     const { written, totals } = await reviseMemory(tx, row, columns, { action: 'update', status, now, vectors });
     const said = { ...columns, seq: row.seq };
     const conflicts = changes.detectConflicts ? await findConflicts(tx, row.space_id, said, principal, now) : undefined;
+    await audit(tx, principal, { action: 'memory.update', target: id, at: now });
     await touchSpace(tx, row.space_id, totals);
     return { id, version: written.version, ...(conflicts && { conflicts }) };
   });

@@ -1,45 +1,65 @@
 /**
- * Can the question be answered from what is visible at all? A value in 0..1 for the whole answer, since the top score alone cannot tell
- * (docs/retrieval.md): 0.4 * best cosine + 0.4 * coverage + 0.2 * best lexical score. Coverage is the share, by rarity, of the question's words
- * that stand in the best single memory of the first five; when the question names one author, only that author's memories count.
+ * Can the question be answered from what is visible at all? A value in 0..1 for the whole answer, since the score of the best result cannot
+ * tell. Looked at: the best cosine and lexical score, the best late interaction among the first five, and coverage, the share by rarity of the
+ * question's words that stand in one of them. When the question names one author, only that author's memories count, and how many of the first
+ * five are by that author: "what did Ann paint" is not answered by what Ben painted.
  */
 import { analyse } from '../text/analyse.ts';
-import { LEXICAL_HALF } from './constants.ts';
+import { ANSWERABLE, ANSWERABLE_WITHOUT_LATE, BOOSTS, LEXICAL_HALF, type ModelConstants } from './constants.ts';
 import type { Question } from './question.ts';
 import { authorNamed, type Ranked } from './rank.ts';
 
-const COVERAGE_DEPTH = 5;
+const DEPTH = 5;
 
-export function answerability(
-  ranked: readonly Ranked[],
-  question: Question,
-  idf: ReadonlyMap<string, number>,
-  unseen: number,
-): number {
-  const candidates = ranked.map((entry) => entry.candidate);
-  const cosine = Math.max(0, ...candidates.map((c) => c.cosine ?? 0));
-  const bm25 = Math.max(0, ...candidates.map((c) => c.bm25));
-  return 0.4 * cosine + 0.4 * coverage(ranked, question, idf, unseen) + (0.2 * bm25) / (bm25 + LEXICAL_HALF);
+export interface Evidence {
+  readonly ranked: readonly Ranked[];
+  readonly question: Question;
+  readonly constants: ModelConstants;
+  readonly weights: ReadonlyMap<string, number>;
+  /** Rarity of a word that no memory holds. */
+  readonly unseen: number;
 }
 
-function coverage(
-  ranked: readonly Ranked[],
-  question: Question,
-  idf: ReadonlyMap<string, number>,
-  unseen: number,
-): number {
-  const candidates = ranked.map((entry) => entry.candidate);
-  const named = authorNamed(question.text, candidates);
-  const names = new Set(candidates.flatMap((c) => (c.author === null ? [] : analyse(c.author))));
-  const asked = question.terms.filter((term) => !names.has(term));
-  const total = asked.reduce((sum, term) => sum + (idf.get(term) ?? unseen), 0);
-  if (total === 0) return 0;
-  const shares = ranked
-    .slice(0, COVERAGE_DEPTH)
-    .filter((entry) => named === undefined || entry.candidate.author === named)
-    .map((entry) => {
-      const held = new Set(entry.candidate.held ?? analyse(entry.candidate.head));
-      return asked.reduce((sum, term) => sum + (held.has(term) ? (idf.get(term) ?? unseen) : 0), 0) / total;
-    });
-  return Math.max(0, ...shares);
+export function answerability(evidence: Evidence): number {
+  const { ranked, question, constants } = evidence;
+  if (ranked.length === 0) return 0;
+  const named = authorNamed(
+    question.text,
+    ranked.map((entry) => entry.candidate),
+  );
+  const counts = (entry: Ranked): boolean => named === undefined || entry.candidate.author === named;
+  const considered = ranked.filter(counts);
+  const first = ranked.slice(0, DEPTH);
+  const cosine = best(considered, ({ candidate }) => candidate.cosine ?? 0);
+  const lexical = best(considered, ({ candidate }) => candidate.bm25 / (candidate.bm25 + LEXICAL_HALF));
+  const coverage = best(first.filter(counts), coverageOf(evidence));
+  const lateWeight = constants.late[question.writing] * (1 + BOOSTS.sessionLate);
+  if (question.writing !== 'english' || lateWeight === 0) {
+    const { cosine: c, coverage: v, lexical: l, slope, middle } = ANSWERABLE_WITHOUT_LATE;
+    return sigmoid(slope * (c * cosine + v * coverage + l * lexical - middle));
+  }
+  const late = best(first.filter(counts), ({ parts }) => parts.late / lateWeight);
+  const share = named === undefined ? 1 : first.filter(counts).length / first.length;
+  const { cosine: c, coverage: v, lexical: l, late: t, share: s, constant } = ANSWERABLE;
+  return sigmoid(c * cosine + v * coverage + l * lexical + t * late + s * share + constant);
+}
+
+const best = (entries: readonly Ranked[], value: (entry: Ranked) => number): number =>
+  Math.max(0, ...entries.map(value));
+
+const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));
+
+/** The share, by rarity, of the question's words (names of authors left out) that a memory holds. */
+function coverageOf({ ranked, question, weights, unseen }: Evidence): (entry: Ranked) => number {
+  const names = new Set(
+    ranked.flatMap(({ candidate }) => (candidate.author === null ? [] : analyse(candidate.author))),
+  );
+  const asked = question.terms
+    .filter((term) => !names.has(term))
+    .map((term) => ({ term, weight: weights.get(term) ?? unseen }));
+  const total = asked.reduce((sum, { weight }) => sum + weight, 0);
+  return ({ candidate }) => {
+    const held = new Set(candidate.held ?? analyse(candidate.head));
+    return total === 0 ? 0 : asked.reduce((sum, { term, weight }) => sum + (held.has(term) ? weight : 0), 0) / total;
+  };
 }

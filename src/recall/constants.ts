@@ -2,7 +2,7 @@
  * The few constants of retrieval, with where they come from: measured on public development sets, chosen on half of the owners and tested
  * on the other half; docs/retrieval.md has the table. Everything that depends on the embedding model stands in one record a model.
  */
-import type { Script } from '../text/analyse.ts';
+import type { Writing } from './question.ts';
 
 /** Candidates that each arm brings. More found nothing in the first ten and cost time. */
 export const ARM_LIMIT = 50;
@@ -11,8 +11,14 @@ export const ARM_LIMIT = 50;
 export const K1 = 1.2;
 export const B = 0.75;
 
-/** bm25 / (bm25 + HALF): the score that counts half; any value from 8 to 12 gives the same. */
+/** bm25 / (bm25 + half): the score that counts half. From 8 to 12 it is all the same for words. */
 export const LEXICAL_HALF = 8;
+
+/**
+ * Bigrams of Chinese, Japanese and Korean sum to an idf of 44 to 92 where words sum to 13 to 27: a fixed half would be flat there. So it is this
+ * share of what the question's own terms sum to.
+ */
+export const LEXICAL_HALF_SHARE = 0.25;
 
 /** The length prior's weight on ln(2 + terms): small models like short filler ("Wow!") too much. */
 export const LENGTH_PRIOR = 0.1;
@@ -26,8 +32,10 @@ export const BOOSTS = {
   asks: -0.05,
   /** Share of the better neighbour's score inside one document. */
   documentLift: 0.3,
-  /** Share of the best score of its session. */
+  /** Share of the best score of its session. A memory without a session is one of its own, so that both kinds stand on one scale. */
   session: 0.3,
+  /** The same for late interaction, as a share of its weight. */
+  sessionLate: 1,
   /** Active working state, when it is preferred. */
   working: 0.15,
   /** Importance and confidence, centred: they break ties between equals and no more. */
@@ -36,28 +44,52 @@ export const BOOSTS = {
 } as const;
 
 export interface ModelConstants {
-  /** Weight of the cosine beside the lexical score, by the script of the question. */
-  readonly cosine: Readonly<Record<Script, number>>;
-  /** Weight of late interaction, by the script; 0 where the model gives no token vectors. */
-  readonly late: Readonly<Record<Script, number>>;
+  /** Weight of the cosine beside the lexical score. */
+  readonly cosine: Readonly<Record<Writing, number>>;
+  /** Weight of late interaction; 0 where the model gives no token vectors. */
+  readonly late: Readonly<Record<Writing, number>>;
 }
 
 const MINILM: ModelConstants = {
-  // The model is English: in Chinese, Japanese and Korean a higher weight falls below BM25 alone.
-  cosine: { latin_or_other: 0.6, hangul: 0.3, han_kana: 0.3 },
-  late: { latin_or_other: 1, hangul: 0.5, han_kana: 0 },
+  // The model is English: elsewhere a higher weight falls below BM25 alone.
+  cosine: { english: 0.6, other: 0.4, hangul: 0.15, han_kana: 0.15 },
+  late: { english: 0.8, other: 0.1, hangul: 0.1, han_kana: 0 },
 };
 
 /** For hashed n-grams and for models that were not measured: the lexical arm leads. */
 const UNKNOWN: ModelConstants = {
-  cosine: { latin_or_other: 0.3, hangul: 0.3, han_kana: 0.3 },
-  late: { latin_or_other: 0, hangul: 0, han_kana: 0 },
+  cosine: { english: 0.3, other: 0.3, hangul: 0.3, han_kana: 0.3 },
+  late: { english: 0, other: 0, hangul: 0, han_kana: 0 },
 };
 
 export function constantsOf(modelId: string): ModelConstants {
   return modelId.startsWith('minilm-l6-v2') ? MINILM : UNKNOWN;
 }
 
-/** Strict search answers when the answerability of the question reaches this; recall context says `below_threshold` below the other. */
-export const STRICT_THRESHOLD = 0.4;
-export const WEAK_THRESHOLD = 0.35;
+/**
+ * Weights of answerability: a logistic fit on development questions asked of the right and of a wrong owner, and of the right one about the
+ * wrong person.
+ */
+export const ANSWERABLE = {
+  cosine: 1.35,
+  coverage: 2.58,
+  lexical: 2.47,
+  late: 7.44,
+  share: 7.45,
+  constant: -14.6,
+} as const;
+
+/** Set by hand, mapped so that the two thresholds below mean the same: 0.40 and 0.35 of the weighted sum. */
+export const ANSWERABLE_WITHOUT_LATE = {
+  cosine: 0.4,
+  coverage: 0.4,
+  lexical: 0.2,
+  slope: 25.7,
+  middle: 0.4275,
+} as const;
+
+/** Strict search answers when the answerability of the question reaches this. */
+export const STRICT_THRESHOLD = 0.32;
+
+/** Below this a pack holds nothing: at most 2 % of the questions that have an answer fall under it. */
+export const WEAK_THRESHOLD = 0.08;

@@ -7,8 +7,8 @@ import type { Agent, Principal } from '../types.ts';
 import { WEAK_THRESHOLD } from './constants.ts';
 import { withoutNearDuplicates } from './duplicates.ts';
 import { buildPack, FrameTooLarge, type Pack, type PackInput } from './pack.ts';
-import type { Ranked } from './rank.ts';
-import { commonBoundary, round, scoreOf, statusOf, toPlan, toResult, trackingId } from './results.ts';
+import type { Scored } from './rank.ts';
+import { commonBoundary, round, statusOf, toPlan, toResult, trackingId } from './results.ts';
 import type { ContextInput, ContextReply } from './schema.ts';
 import { type Ranking, type SearchRequest, type Stages, search } from './search.ts';
 import { snippetOf } from './snippet.ts';
@@ -100,11 +100,11 @@ function candidatesOf(ranking: Ranking, limit: number, threshold: number | undef
   if (ranking.answerability < WEAK_THRESHOLD) return [];
   return ranking.ranked
     .slice(0, limit)
-    .filter((entry) => scoreOf(entry) >= (threshold ?? 0))
+    .filter((entry) => entry.relevance >= (threshold ?? 0))
     .map((entry) => ({ id: entry.candidate.id, content: entry.candidate.hash ?? entry.candidate.head, entry }));
 }
 
-function toPackCandidate(entry: Ranked, content: string | undefined) {
+function toPackCandidate(entry: Scored, content: string | undefined) {
   const { id, memory_type, author, path, occurred_at, created_at, head } = entry.candidate;
   return {
     id,

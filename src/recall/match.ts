@@ -6,7 +6,7 @@ import type { Deps } from '../deps.ts';
 import { analyse } from '../text/analyse.ts';
 import type { Principal } from '../types.ts';
 import { findCandidates } from './candidates.ts';
-import { round, scoreOf, toExplanation } from './results.ts';
+import { round, toExplanation } from './results.ts';
 import { search } from './search.ts';
 import { snippetOf } from './snippet.ts';
 
@@ -24,7 +24,7 @@ export async function explainMatch(
     return {
       rank: entry ? at + 1 : null,
       candidates: ranking.ranked.length,
-      score: entry ? scoreOf(entry) : null,
+      score: entry ? round(entry.relevance) : null,
       snippet: entry ? snippetOf(row.content, ranking.weights) : null,
       explanation: entry ? toExplanation(entry) : null,
       answerability: round(ranking.answerability),

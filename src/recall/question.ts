@@ -1,24 +1,52 @@
 /** What a question says about itself, before anything is looked up: its words, writing, times, and whether it asks about the present. */
-import { analyse, type Script, scriptOf } from '../text/analyse.ts';
+import { analyse, scriptOf } from '../text/analyse.ts';
 import { type TimeRange, timeRanges } from '../text/dates.ts';
+import { STOP_WORDS } from '../text/stopwords.ts';
+
+/** What the weights of the arms depend on: an English model knows little of other languages, and next to nothing of other writings. */
+export type Writing = 'english' | 'other' | 'hangul' | 'han_kana';
 
 export interface Question {
   readonly text: string;
   /** Distinct terms, in order of first occurrence. */
   readonly terms: readonly string[];
-  readonly script: Script;
+  readonly writing: Writing;
   readonly ranges: readonly TimeRange[];
   /** In the first person and about now: the newest of two versions of a fact is meant. */
   readonly aboutPresent: boolean;
 }
 
 export function readQuestion(text: string): Omit<Question, 'ranges'> {
+  const language = languageOf(text);
+  // Statements are another matter: there small words help to find the same statement again (Spanish recall@10 97 against 94).
+  const asks = language !== 'en' && /[?¿]/.test(text);
+  const words = asks ? withoutStopWords(text, STOP_WORDS[language]) : text;
   return {
     text,
-    terms: [...new Set(analyse(text))],
-    script: scriptOf(text),
+    terms: [...new Set(analyse(words))],
+    writing: writingOf(text, language),
     aboutPresent: PRESENT.test(text) && FIRST_PERSON.test(text) && !PAST.test(text),
   };
+}
+
+/** By the small words, which no text of a few words goes without; English when they do not decide. */
+function languageOf(text: string): keyof typeof STOP_WORDS {
+  const words = text.toLowerCase().match(/[\p{L}\p{M}]+/gu) ?? [];
+  const votes = (language: keyof typeof STOP_WORDS) => words.filter((word) => STOP_WORDS[language].has(word)).length;
+  const [en, de, es] = [votes('en'), votes('de'), votes('es')];
+  if (Math.max(de, es) <= en) return 'en';
+  return de > es ? 'de' : 'es';
+}
+
+function writingOf(text: string, language: keyof typeof STOP_WORDS): Writing {
+  const script = scriptOf(text);
+  if (script !== 'latin_or_other') return script;
+  return language === 'en' && /\p{Script=Latin}|^\P{L}*$/u.test(text) ? 'english' : 'other';
+}
+
+/** The analyser drops English ones; memories keep theirs, so that a question in another language asks for what carries meaning. */
+function withoutStopWords(text: string, stopWords: ReadonlySet<string>): string {
+  return text.replace(/[\p{L}\p{M}]+/gu, (word) => (stopWords.has(word.toLowerCase()) ? ' ' : word));
 }
 
 /** `askedAt` is what relative times ("last week") are counted from. */

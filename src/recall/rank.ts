@@ -10,7 +10,7 @@
  */
 import { nearness } from '../text/dates.ts';
 import type { Candidate } from './candidates.ts';
-import { ARM_LIMIT, BOOSTS, LENGTH_PRIOR, LEXICAL_HALF, type ModelConstants } from './constants.ts';
+import { ARM_LIMIT, BOOSTS, LENGTH_PRIOR, LEXICAL_HALF, LEXICAL_HALF_SHARE, type ModelConstants } from './constants.ts';
 import { newerFirst } from './newer.ts';
 import type { Question } from './question.ts';
 
@@ -29,24 +29,37 @@ export interface Parts {
 
 export interface Ranked {
   readonly candidate: Candidate;
+  /** Fused; sums past 1. */
   score: number;
   readonly parts: Parts;
 }
 
+/** As the caller gets it. */
+export interface Scored extends Ranked {
+  /** 0..1, see calibrate.ts. */
+  readonly relevance: number;
+}
+
 export interface RankRequest {
   readonly question: Question;
+  /** Rarity of the question's terms. */
+  readonly weights: ReadonlyMap<string, number>;
   readonly constants: ModelConstants;
   readonly preferWorking: boolean;
 }
 
 /** First half: everything but late interaction, best first. */
-export function fuse(candidates: readonly Candidate[], { question, constants, preferWorking }: RankRequest): Ranked[] {
+export function fuse(
+  candidates: readonly Candidate[],
+  { question, weights, constants, preferWorking }: RankRequest,
+): Ranked[] {
+  const half = lexicalHalf(question, weights);
   const named = authorNamed(question.text, candidates);
   const ranked = candidates.map((candidate): Ranked => {
     const { bm25, cosine, log_length } = candidate;
     const parts: Parts = {
-      lexical: bm25 / (bm25 + LEXICAL_HALF),
-      dense: cosine === null ? 0 : constants.cosine[question.script] * (cosine + LENGTH_PRIOR * log_length),
+      lexical: bm25 / (bm25 + half),
+      dense: cosine === null ? 0 : constants.cosine[question.writing] * (cosine + LENGTH_PRIOR * log_length),
       author: named !== undefined && candidate.author === named ? BOOSTS.author : 0,
       date: question.ranges.length === 0 ? 0 : BOOSTS.date * nearness(question.ranges, happened(candidate)),
       asks: /[?？؟]\P{L}*$/u.test(candidate.tail) ? BOOSTS.asks : 0,
@@ -72,11 +85,13 @@ export function finish(
   { question, constants }: RankRequest,
   late: (candidate: Candidate) => number | undefined,
 ): Ranked[] {
-  const weight = constants.late[question.script];
+  const weight = constants.late[question.writing];
   const top = ranked.slice(0, ARM_LIMIT);
   if (weight > 0) {
+    const similar = new Map(top.map((entry) => [entry, weight * (late(entry.candidate) ?? 0)]));
+    const best = bestOfSession(top, (entry) => similar.get(entry)!);
     for (const entry of top) {
-      entry.parts.late = weight * (late(entry.candidate) ?? 0);
+      entry.parts.late = similar.get(entry)! + BOOSTS.sessionLate * best(entry);
       entry.score += entry.parts.late;
     }
     top.sort(bestFirst);
@@ -134,14 +149,27 @@ function liftDocuments(ranked: readonly Ranked[]): void {
 }
 
 function liftSessions(ranked: readonly Ranked[]): void {
-  const best = new Map<string, number>();
-  for (const { candidate, score } of ranked) {
-    if (candidate.session !== null)
-      best.set(candidate.session, Math.max(best.get(candidate.session) ?? -Infinity, score));
-  }
+  const before = new Map(ranked.map((entry) => [entry, entry.score]));
+  const best = bestOfSession(ranked, (entry) => before.get(entry)!);
   for (const entry of ranked) {
-    if (entry.candidate.session === null) continue;
-    entry.parts.session = BOOSTS.session * best.get(entry.candidate.session)!;
+    entry.parts.session = BOOSTS.session * best(entry);
     entry.score += entry.parts.session;
   }
+}
+
+/** The highest value in the session of a memory; its own where it has none. */
+function bestOfSession(ranked: readonly Ranked[], scored: (entry: Ranked) => number): (entry: Ranked) => number {
+  const best = new Map<string, number>();
+  for (const entry of ranked) {
+    const { session } = entry.candidate;
+    if (session !== null) best.set(session, Math.max(best.get(session) ?? -Infinity, scored(entry)));
+  }
+  return (entry) => (entry.candidate.session === null ? scored(entry) : best.get(entry.candidate.session)!);
+}
+
+/** Chinese, Japanese and Korean by the question's own weight, words by a constant. */
+function lexicalHalf(question: Question, weights: ReadonlyMap<string, number>): number {
+  if (question.writing === 'english' || question.writing === 'other') return LEXICAL_HALF;
+  const sum = question.terms.reduce((total, term) => total + (weights.get(term) ?? 0), 0);
+  return Math.max(1, LEXICAL_HALF_SHARE * sum);
 }

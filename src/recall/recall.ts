@@ -3,8 +3,8 @@ import { loadBySeq } from '../db/memories.ts';
 import type { Deps } from '../deps.ts';
 import type { Agent, Principal } from '../types.ts';
 import { STRICT_THRESHOLD } from './constants.ts';
-import type { Ranked } from './rank.ts';
-import { commonBoundary, round, scoreOf, statusOf, toPlan, toResult, trackingId } from './results.ts';
+import type { Scored } from './rank.ts';
+import { commonBoundary, round, statusOf, toPlan, toResult, trackingId } from './results.ts';
 import type { RecallInput, RecallReply } from './schema.ts';
 import { type Ranking, type SearchRequest, type Stages, search } from './search.ts';
 import { snippetOf } from './snippet.ts';
@@ -20,7 +20,7 @@ export async function recall(
 ): Promise<RecallReply> {
   return search(deps, principal, request, stages, async (tx, ranking) => {
     const passing = mode === 'search' ? strict(ranking) : ranking.ranked;
-    const chosen = passing.filter((entry) => scoreOf(entry) >= (input.threshold ?? 0)).slice(0, input.limit);
+    const chosen = passing.filter((entry) => entry.relevance >= (input.threshold ?? 0)).slice(0, input.limit);
     const rows = await loadBySeq(
       tx,
       ranking.spaces,
@@ -53,6 +53,6 @@ export async function recall(
 }
 
 /** Nothing when the question cannot be answered from here. */
-function strict(ranking: Ranking): readonly Ranked[] {
+function strict(ranking: Ranking): readonly Scored[] {
   return ranking.answerability >= STRICT_THRESHOLD ? ranking.ranked : [];
 }

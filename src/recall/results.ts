@@ -4,21 +4,18 @@ import type { MemoryRow } from '../db/memories.ts';
 import type { Filters } from '../db/visible.ts';
 import { toWire } from '../http/wire.ts';
 import type { Agent, Principal } from '../types.ts';
-import { calibrate } from './calibrate.ts';
 import { ARM_LIMIT, STRICT_THRESHOLD, WEAK_THRESHOLD } from './constants.ts';
-import type { Ranked } from './rank.ts';
+import type { Scored } from './rank.ts';
 import type { ContextReply, Result } from './schema.ts';
 import type { Ranking, SearchRequest } from './search.ts';
 
 export const round = (x: number): number => Math.round(x * 1e6) / 1e6;
 
-export const scoreOf = ({ score }: Ranked): number => round(calibrate(score));
-
-export function toResult(entry: Ranked, row: MemoryRow, asking: Agent, snippet: string, explain: boolean): Result {
+export function toResult(entry: Scored, row: MemoryRow, asking: Agent, snippet: string, explain: boolean): Result {
   const { cosine } = entry.candidate;
   return {
     ...toWire(row, asking),
-    score: scoreOf(entry),
+    score: round(entry.relevance),
     similarity: round(Math.min(1, Math.max(0, cosine ?? 0))),
     snippet,
     ...(explain && { explanation: toExplanation(entry) }),
@@ -26,9 +23,9 @@ export function toResult(entry: Ranked, row: MemoryRow, asking: Agent, snippet: 
 }
 
 /** How a score came about. */
-export function toExplanation({ score, parts, candidate: { bm25, cosine } }: Ranked) {
+export function toExplanation({ score, parts, candidate: { bm25, cosine } }: Scored) {
   return {
-    fused: Number.isFinite(score) ? round(score) : 1,
+    fused: round(score),
     parts: Object.fromEntries(Object.entries(parts).map(([name, value]) => [name, round(value)])),
     bm25: round(bm25),
     cosine: cosine === null ? null : round(cosine),

@@ -37,7 +37,7 @@ const ROUTES = {
 export const recallRoutes =
   (deps: Deps): FastifyPluginAsyncZod =>
   async (app) => {
-    const config = { scopes: ['memory:read' as const] };
+    const config = { scopes: ['memory:read' as const, 'temporary:read' as const] };
     const docs = (route: keyof typeof ROUTES, method: 'get' | 'post') => ({
       ...ROUTES[route],
       operationId: method === 'get' ? `${ROUTES[route].operationId}Get` : ROUTES[route].operationId,

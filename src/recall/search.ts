@@ -11,11 +11,12 @@ import type { Deps } from '../deps.ts';
 import type { Embedding } from '../embed/embedder.ts';
 import type { Principal } from '../types.ts';
 import { answerability } from './answerable.ts';
+import { calibrate } from './calibrate.ts';
 import { type Candidate, type Found, findCandidates, loadTokenBits, NOTHING } from './candidates.ts';
 import { constantsOf } from './constants.ts';
 import { lateQuery, lateScore } from './late.ts';
 import { type Question, readQuestion, withTimes } from './question.ts';
-import { finish, fuse, type Ranked } from './rank.ts';
+import { finish, fuse, type Scored } from './rank.ts';
 
 export interface SearchRequest {
   readonly query: string;
@@ -29,7 +30,7 @@ export interface SearchRequest {
 }
 
 export interface Ranking {
-  readonly ranked: readonly Ranked[];
+  readonly ranked: readonly Scored[];
   readonly question: Question;
   /** Rarity of the question's terms: the highest idf of the spaces that were searched. */
   readonly weights: ReadonlyMap<string, number>;
@@ -80,6 +81,7 @@ export async function search<T>(
     const { weights, unseen } = weightsOf(found);
     const rankRequest = {
       question: asked,
+      weights,
       constants: constantsOf(deps.embedder.id),
       preferWorking: request.preferWorking,
     };
@@ -96,11 +98,17 @@ export async function search<T>(
       const passage = bits.get(seq);
       return late && passage && lateScore(late, passage);
     });
+    const answerable = answerability({ ranked, question: asked, constants: rankRequest.constants, weights, unseen });
+    const relevance = calibrate(
+      ranked.map((entry) => entry.score),
+      asked.writing,
+      answerable,
+    );
     const ranking: Ranking = {
-      ranked,
+      ranked: ranked.map((entry, i) => ({ ...entry, relevance: relevance[i]! })),
       question: asked,
       weights,
-      answerability: answerability(ranked, asked, weights, unseen),
+      answerability: answerable,
       exactId: false,
       degraded,
       spaces,
@@ -137,9 +145,9 @@ async function exact(
     select m.space_id, m.seq::text, m.id, 0 as bm25, null as cosine, null as passage, 0 as log_length, m.author, m.path, m.memory_type, m.importance,
       m.confidence, m.occurred_at, m.created_at, null as session, null as before_seq, left(m.content, 4000) as head, '' as tail, null as hash, null as held
     from memories m where m.space_id = any (${spaces}::int[]) and m.id = ${id} and ${predicate}`);
-  const ranked = rows.map((candidate): Ranked => {
+  const ranked = rows.map((candidate): Scored => {
     const parts = { lexical: 0, dense: 0, author: 0, date: 0, asks: 0, standing: 0, document: 0, session: 0, late: 0 };
-    return { candidate, score: Number.POSITIVE_INFINITY, parts };
+    return { candidate, score: 1, relevance: 1, parts };
   });
   const found = rows.length > 0 ? 1 : 0;
   return {

@@ -50,7 +50,7 @@ async function differences(service: Service): Promise<string[]> {
 t.test('migrations run once, also when two processes start at the same time', async (t) => {
   const db = await makeTestDb();
   t.teardown(() => db.close());
-  const all = (await readMigrations()).map((m) => m.name);
+  const all = (await readMigrations()).map((migration) => migration.name);
   t.same(await pendingMigrations(db), all);
   const [a, b] = await Promise.all([migrate(db), migrate(db)]);
   t.same([...a, ...b].sort(), all);
@@ -185,27 +185,6 @@ t.test('the index', async (t) => {
         }),
       );
       t.same(await differences(service), []);
-    },
-  );
-
-  await t.test(
-    'the vector arm reads its covering index alone',
-    { skip: SERVER_URL ? false : 'plans are those of a server' },
-    async (t) => {
-      await service.deps.db.admin(async (tx) => {
-        await tx.query(sql`insert into spaces (kind, name) values ('owner', 'plan')`);
-        await tx.query(sql`
-        insert into passages (space_id, model, seq, ordinal, start_at, end_at, log_length, embedding)
-        select s.id, m.id, i, 0, 0, 1, 1, ('[' || array_to_string(array(select random() from generate_series(1, 256) where i > 0), ',') || ']')::halfvec
-        from spaces s, embedding_models m, generate_series(1, 3000) i where s.name = 'plan'`);
-      });
-      await service.deps.db.admin((tx) => tx.query(sql`analyze passages`));
-      const [plan] = await service.deps.db.admin((tx) =>
-        tx.query<{ 'QUERY PLAN': unknown }>(sql`
-        explain (format json) select seq, min(embedding <=> (select embedding from passages limit 1)) from passages
-        where space_id = any (array(select id from spaces where name = 'plan')) and model = 1 group by 1`),
-      );
-      t.match(JSON.stringify(plan), 'passages_vector');
     },
   );
 });

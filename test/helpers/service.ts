@@ -30,7 +30,8 @@ export interface Service {
   readonly app: FastifyInstance;
   readonly deps: Deps;
   readonly logged: string[];
-  setNow(now: Date): void;
+  /** Undefined: the real time again. */
+  setNow(now: Date | undefined): void;
   token(request?: Partial<TokenRequest>): string;
   /** `at` is a path below the canonical mount, or an absolute one that begins with a mount of clients. */
   call(
@@ -77,11 +78,18 @@ function withDatabase(url: string, name: string): string {
 }
 
 export async function startService(
-  options: { embedder?: 'hashing' | 'minilm'; dimensions?: number; level?: string } = {},
+  options: {
+    embedder?: 'hashing' | 'minilm';
+    dimensions?: number;
+    level?: string;
+    env?: Record<string, string>;
+    /** Another service, configured otherwise, on the same database. */
+    beside?: Service;
+  } = {},
 ): Promise<Service> {
-  const { embedder: kind = 'hashing', dimensions = 256, level = 'trace' } = options;
-  const db = await makeTestDb();
-  await migrate(db);
+  const { embedder: kind = 'hashing', dimensions = 256, level = 'trace', env = {}, beside } = options;
+  const db = beside?.deps.db ?? (await makeTestDb());
+  if (!beside) await migrate(db);
   const embedder = await makeEmbedder({
     kind,
     dimensions,
@@ -90,7 +98,12 @@ export async function startService(
   const logged: string[] = [];
   let now: Date | undefined;
   const deps: Deps = {
-    config: parseConfig({}),
+    config: parseConfig({
+      RATE_LIMIT_PER_TOKEN: '0',
+      RATE_LIMIT_PER_ADDRESS: '0',
+      AGENT_REGISTRATIONS_PER_HOUR: '0',
+      ...env,
+    }),
     db,
     embedder,
     countTokens: makeCountTokens(),
@@ -99,6 +112,7 @@ export async function startService(
   };
   const app = await buildApp(deps, SECRET);
   await app.ready();
+  const secrets = new Set<string>();
   const token: Service['token'] = (request = {}) =>
     signToken(SECRET, {
       owner: 'alice',
@@ -115,6 +129,7 @@ export async function startService(
       now = at;
     },
     async call(method, at, { token: credential = token(), body, query, headers = {} } = {}) {
+      noteSecrets(secrets, [credential, body, query]);
       const text = new URLSearchParams(
         Object.entries(query ?? {}).map(
           ([name, value]) =>
@@ -149,7 +164,30 @@ export async function startService(
     async close() {
       await app.close();
       await embedder.close();
-      await db.close();
+      if (!beside) await db.close();
+      assertNotLogged(secrets, logged);
     },
   };
+}
+
+/** Tokens and texts that must not reach the log, from any test: enough of them, since each is looked for in every line. */
+const MAX_SECRETS = 300;
+
+function noteSecrets(secrets: Set<string>, values: readonly unknown[]): void {
+  for (const value of values) {
+    if (secrets.size >= MAX_SECRETS) return;
+    if (typeof value === 'string' && value.trim().length >= 16) secrets.add(value.slice(0, 200));
+    else if (typeof value === 'object' && value !== null) {
+      const { content, query } = value as { content?: unknown; query?: unknown };
+      noteSecrets(secrets, [content, query]);
+    }
+  }
+}
+
+function assertNotLogged(secrets: ReadonlySet<string>, logged: readonly string[]): void {
+  const log = logged.join('');
+  for (const secret of secrets) {
+    if (log.includes(secret) || log.includes(JSON.stringify(secret).slice(1, -1)))
+      throw new Error(`the log holds: ${secret}`);
+  }
 }

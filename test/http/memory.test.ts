@@ -195,7 +195,7 @@ t.test('the main job', async (t) => {
   });
 
   await t.test('the ranking of a pack is the ranking of recall', async (t) => {
-    const query = 'what do we know about animals and the office';
+    const query = 'numbats eat termites';
     const recalled = await call('POST', '/recall', { body: { query, limit: 50, prefer_working: true } });
     const pack = await call('POST', '/recall/context', { body: { query, max_items: 50, max_tokens: 12_000 } });
     const dropped = new Set(pack.body.budget.dropped.map((d: { id: string }) => d.id));

@@ -136,11 +136,28 @@ t.test('starting the service', async (t) => {
     t.notMatch(service.output(), /s3cret|\n {4}at /);
   });
 
+  await t.test('the token command makes, lists and revokes opaque tokens', async (t) => {
+    const token = async (...args: string[]) => {
+      const command = run('token', env, args);
+      t.equal(await command.ended, 0, command.output());
+      return command.output();
+    };
+    const made = await token('create', '--owner', 'demo', '--name', 'gateway', '--buckets', 'work');
+    t.match(made, /^xmemo_tok_[0-9a-f]{24}\.[\w-]{43}\n$/, 'the token and nothing else');
+    const id = /tok_[0-9a-f]{24}/.exec(made)![0];
+    const listed = await token('list', '--owner', 'demo');
+    t.match(listed, `${id}\tgateway\tmemory:read,memory:write`);
+    t.notMatch(listed, made.trim().split('.')[1]!);
+    t.match(await token('revoke', '--owner', 'demo', '--id', id), /^revoked at 2/);
+  });
+
   await t.test('the token command names what is wrong', async (t) => {
     for (const [args, message] of [
       [[], '--owner is missing'],
       [['--owner', 'a', '--scopes', 'memory:everything'], 'unknown scope memory:everything'],
       [['--owner', 'a', '--ttl', 'soon'], '--ttl soon'],
+      [['rotate', '--owner', 'a'], '--id is missing'],
+      [['destroy', '--owner', 'a'], 'there is no command destroy'],
     ] as const) {
       const command = run('token', env, [...args]);
       t.equal(await command.ended, 1);

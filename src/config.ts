@@ -58,9 +58,10 @@ export const configSchema = z.object({
   JWT_ISSUER: z.string().min(1).optional().describe('Signed tokens must carry this `iss`. Unset: not checked.'),
   JWT_AUDIENCE: z.string().min(1).optional().describe('Signed tokens must carry this `aud`. Unset: not checked.'),
   JWT_CLOCK_TOLERANCE: int(0, 300).default(5).describe('Seconds that the clocks of issuer and service may differ.'),
-  RATE_LIMIT_PER_TOKEN: int(0, 1_000_000).default(1_200).describe('Requests a minute of one token. 0: no limit.'),
+  // Far above what one replica answers: a stray 429 opens the circuit breakers of clients, and imports come in bursts.
+  RATE_LIMIT_PER_TOKEN: int(0, 1_000_000).default(60_000).describe('Requests a minute of one token. 0: no limit.'),
   RATE_LIMIT_PER_ADDRESS: int(0, 1_000_000)
-    .default(6_000)
+    .default(120_000)
     .describe('Requests a minute of one address, counted before the token is looked at. 0: no limit.'),
   AGENT_REGISTRATIONS_PER_HOUR: int(0, 100_000)
     .default(20)

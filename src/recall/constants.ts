@@ -28,8 +28,8 @@ export const BOOSTS = {
   author: 0.3,
   /** It lies in, or near, a time that the question names. */
   date: 0.2,
-  /** It ends in a question mark: it asks, it seldom answers. */
-  asks: -0.05,
+  /** A turn of a conversation that ends in a question mark: it asks, it seldom answers. */
+  asks: -0.1,
   /** Share of the better neighbour's score inside one document. */
   documentLift: 0.3,
   /** Share of the best score of its session. A memory without a session is one of its own, so that both kinds stand on one scale. */

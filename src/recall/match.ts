@@ -6,7 +6,7 @@ import type { Deps } from '../deps.ts';
 import { analyse } from '../text/analyse.ts';
 import type { Principal } from '../types.ts';
 import { findCandidates } from './candidates.ts';
-import { round, toExplanation } from './results.ts';
+import { explanationOf, round } from './results.ts';
 import { search } from './search.ts';
 import { snippetOf } from './snippet.ts';
 
@@ -26,7 +26,7 @@ export async function explainMatch(
       candidates: ranking.ranked.length,
       score: entry ? round(entry.relevance) : null,
       snippet: entry ? snippetOf(row.content, ranking.weights) : null,
-      explanation: entry ? toExplanation(entry) : null,
+      explanation: entry ? explanationOf(entry) : null,
       answerability: round(ranking.answerability),
     };
   });

@@ -62,7 +62,7 @@ export function fuse(
       dense: cosine === null ? 0 : constants.cosine[question.writing] * (cosine + LENGTH_PRIOR * log_length),
       author: named !== undefined && candidate.author === named ? BOOSTS.author : 0,
       date: question.ranges.length === 0 ? 0 : BOOSTS.date * nearness(question.ranges, happened(candidate)),
-      asks: /[?？؟]\P{L}*$/u.test(candidate.tail) ? BOOSTS.asks : 0,
+      asks: candidate.session !== null && /[?？؟]\P{L}*$/u.test(candidate.tail) ? BOOSTS.asks : 0,
       standing: standing(candidate, preferWorking),
       document: 0,
       session: 0,

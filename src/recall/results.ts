@@ -12,23 +12,22 @@ import type { Ranking, SearchRequest } from './search.ts';
 export const round = (x: number): number => Math.round(x * 1e6) / 1e6;
 
 export function toResult(entry: Scored, row: MemoryRow, asking: Agent, snippet: string, explain: boolean): Result {
-  const { cosine } = entry.candidate;
   return {
     ...toWire(row, asking),
     score: round(entry.relevance),
-    similarity: round(Math.min(1, Math.max(0, cosine ?? 0))),
+    similarity: round(Math.min(1, Math.max(0, entry.candidate.cosine ?? 0))),
     snippet,
-    ...(explain && { explanation: toExplanation(entry) }),
+    ...(explain && { explanation: explanationOf(entry) }),
   };
 }
 
-/** How a score came about. */
-export function toExplanation({ score, parts, candidate: { bm25, cosine } }: Scored) {
+/** How the score of a result came about. */
+export function explanationOf({ score, parts, candidate }: Scored): NonNullable<Result['explanation']> {
   return {
     fused: round(score),
     parts: Object.fromEntries(Object.entries(parts).map(([name, value]) => [name, round(value)])),
-    bm25: round(bm25),
-    cosine: cosine === null ? null : round(cosine),
+    bm25: round(candidate.bm25),
+    cosine: candidate.cosine === null ? null : round(candidate.cosine),
   };
 }
 
@@ -57,7 +56,12 @@ export function toPlan(
 /** The filters that were applied, without those that were not given. */
 function shown({ statuses, ...rest }: Filters, team: string | undefined): Record<string, unknown> {
   const given = Object.entries({ ...rest, team_id: team }).filter(([, value]) => value !== undefined);
-  return { status: statuses.join(','), ...Object.fromEntries(given) };
+  return { status: statuses.join(','), ...Object.fromEntries(given.map(([name, value]) => [wireName(name), value])) };
+}
+
+/** The name of a filter as callers write it: memoryType is memory_type. */
+export function wireName(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 export const statusOf = (ranking: Ranking, returned: number): ContextReply['status'] => {

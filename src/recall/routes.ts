@@ -8,9 +8,19 @@ import { agentOf, principalOf } from '../http/auth.ts';
 import { toDate, toFilters } from '../http/fields.ts';
 import { recallContext } from './context.ts';
 import { etagOf, isNamed } from './etag.ts';
+import { explain } from './explain.ts';
 import { recall } from './recall.ts';
 import { renderResults } from './render-results.ts';
-import { type ContextInput, contextInput, contextReply, type RecallInput, recallInput, recallReply } from './schema.ts';
+import {
+  type ContextInput,
+  contextInput,
+  contextReply,
+  explainInput,
+  explainReply,
+  type RecallInput,
+  recallInput,
+  recallReply,
+} from './schema.ts';
 import type { SearchRequest } from './search.ts';
 
 const TEXT = 'text/plain; charset=utf-8';
@@ -71,6 +81,29 @@ export const recallRoutes =
         (request, reply) => results(request, reply, request.body, route),
       );
     }
+
+    app.post(
+      '/recall/explain',
+      {
+        config,
+        schema: {
+          operationId: 'explainRecall',
+          tags: ['recall'],
+          summary: 'Why is this memory in the answer, or why not',
+          description:
+            'Takes the fields of recall context and the id of a memory; tells its ranks, scores, what kept it out, and what the budget did to it.',
+          body: explainInput,
+          response: { 200: explainReply },
+        },
+      },
+      async (request) => {
+        const { memory_id, ...input } = request.body;
+        return withWarnings(
+          request,
+          await explain(deps, principalOf(request), agentOf(request), memory_id, input, toSearch(request, input)),
+        );
+      },
+    );
 
     async function context(request: FastifyRequest, reply: FastifyReply, input: ContextInput) {
       return named(request, reply, input, 'context', async (asked) => {

@@ -145,6 +145,25 @@ export const contextReply = z.object({
   warnings: warningsSchema,
 });
 
+export const explainInput = contextInput.extend({ memory_id: z.uuid().describe('The memory that is asked about.') });
+
+export const explainReply = z.object({
+  memory_id: z.uuid(),
+  found: z.boolean().describe('Among the ranked candidates.'),
+  rank: z.number().int().nullable(),
+  arms: z
+    .object({ lexical: z.number().int().nullable(), vector: z.number().int().nullable() })
+    .describe('Its place in each arm; null: the arm has no score for it.'),
+  score: score.optional(),
+  explanation,
+  kept_out_by: z.array(z.string()).describe('`expired`, `status`, or the filters that exclude it.'),
+  pack: z.string().nullable().describe('What became of it in the context pack of this request.'),
+  answerability: z.number(),
+  verdict: z.string(),
+  warnings: warningsSchema,
+});
+
+export type ExplainReply = z.infer<typeof explainReply>;
 export type Result = z.infer<typeof result>;
 export type ContextReply = z.infer<typeof contextReply>;
 export type RecallReply = z.infer<typeof recallReply>;

@@ -206,6 +206,36 @@ t.test('the main job', async (t) => {
     );
   });
 
+  await t.test('explain says why a memory is in the answer, or what kept it out', async (t) => {
+    const { id } = await remember({ content: 'Echidnas lay eggs.', path: 'animals/echidna' });
+    const why = async (body: object) =>
+      (await call('POST', '/recall/explain', { body: { query: 'do echidnas lay eggs', memory_id: id, ...body } })).body;
+    t.match(await why({}), {
+      found: true,
+      rank: 1,
+      arms: { lexical: 1, vector: 1 },
+      kept_out_by: [],
+      pack: /^item 1 of/,
+      verdict: /^rank 1, item 1/,
+    });
+    t.match(await why({ path: 'plants/%', memory_type: 'working' }), {
+      found: false,
+      kept_out_by: ['path', 'memory_type'],
+      verdict: 'cut by filter: path, memory_type',
+    });
+    t.match(await why({ max_tokens: 1 }), { found: true, pack: 'dropped: over the token budget' });
+    service.setNow(new Date('2031-01-01'));
+    const late = await remember({ content: 'Echidnas sleep.', expires_at: '2032-01-01' });
+    service.setNow(new Date('2033-01-01'));
+    t.match(await why({ memory_id: late.id }), { found: false, kept_out_by: ['expired'], verdict: 'expired' });
+    service.setNow(new Date());
+    const foreign = await call('POST', '/recall/explain', {
+      token: token({ owner: 'stranger' }),
+      body: { query: 'q', memory_id: id },
+    });
+    t.equal(foreign.status, 404);
+  });
+
   await t.test('a token with the profile public always gets text', async (t) => {
     const reply = await call('POST', '/recall/context', {
       token: token({ profile: 'public' }),

@@ -1,0 +1,101 @@
+/** Why is this memory in the answer, or why not: for the engineer at two in the morning. Tells scores, ranks and decisions, never a text. */
+import { spacesOf } from '../db/boundary.ts';
+import { findSpaces } from '../db/spaces.ts';
+import { join, type Sql, sql } from '../db/sql.ts';
+import { ACTIVE, type Filters, matches, visible } from '../db/visible.ts';
+import type { Deps } from '../deps.ts';
+import { ApiError } from '../errors.ts';
+import type { Agent, Principal } from '../types.ts';
+import { STRICT_THRESHOLD } from './constants.ts';
+import { recallContext } from './context.ts';
+import { explanationOf, round, wireName } from './results.ts';
+import type { ContextInput, ExplainReply } from './schema.ts';
+import { type Ranking, type SearchRequest, type Stages, search } from './search.ts';
+
+export async function explain(
+  deps: Deps,
+  principal: Principal,
+  agent: Agent,
+  id: string,
+  input: ContextInput,
+  request: SearchRequest,
+): Promise<ExplainReply> {
+  const stages: Stages = new Map();
+  const kept = await keptOut(deps, principal, id, request);
+  const ranking = await search(deps, principal, request, stages, async (_tx, found) => found);
+  const at = ranking.ranked.findIndex((entry) => entry.candidate.id === id);
+  const entry = ranking.ranked[at];
+  const { body } = await recallContext(deps, principal, agent, input, request, stages);
+  const item = body.items.findIndex((candidate) => candidate.id === id);
+  const dropped = body.budget.dropped.find((candidate) => candidate.id === id);
+  const pack = item >= 0 ? `item ${item + 1} of ${body.items.length}` : dropped ? droppedBecause(dropped) : null;
+  return {
+    memory_id: id,
+    found: entry !== undefined,
+    rank: entry ? at + 1 : null,
+    arms: entry ? armsOf(ranking, id) : { lexical: null, vector: null },
+    ...(entry && { score: round(entry.relevance), explanation: explanationOf(entry) }),
+    kept_out_by: kept,
+    pack,
+    answerability: round(ranking.answerability),
+    verdict: verdict(ranking, at, kept, pack),
+  };
+}
+
+/** What keeps a memory of the caller's own spaces out of the search: `expired`, or the names of filters. @throws ApiError not_found */
+async function keptOut(
+  deps: Deps,
+  principal: Principal,
+  id: string,
+  { filters, team }: SearchRequest,
+): Promise<string[]> {
+  const spaces = await findSpaces(deps.db, spacesOf(principal, team));
+  const { statuses, ...named } = filters;
+  const checks: [string, Sql][] = [
+    ['expired', sql`(m.expires_at is null or m.expires_at > ${deps.now()})`],
+    ['status', matches({ statuses })],
+    ...Object.entries(named).flatMap(([name, value]): [string, Sql][] =>
+      value === undefined ? [] : [[wireName(name), matches({ statuses: EVERY_STATUS, [name]: value } as Filters)]],
+    ),
+  ];
+  const everlasting = visible(principal, new Date(0));
+  const columns = join(
+    checks.map(([, check]) => check),
+    ', ',
+  );
+  const rows = await deps.db.transaction({ spaces, readOnly: true, owner: principal.owner }, (tx) =>
+    tx.query<{ passed: (boolean | null)[] }>(sql`
+      select array[${columns}] as passed from memories m
+      where m.space_id = any (${spaces}::int[]) and m.id = ${id} and ${everlasting}`),
+  );
+  const row = rows[0];
+  if (!row) throw new ApiError('not_found');
+  return checks.filter((_, i) => row.passed[i] !== true).map(([name]) => name);
+}
+
+const EVERY_STATUS: Filters['statuses'] = [...ACTIVE.statuses, 'archived'];
+
+/** Its place in each arm, among the candidates of both. */
+function armsOf({ ranked }: Ranking, id: string): ExplainReply['arms'] {
+  const candidates = ranked.map((entry) => entry.candidate);
+  const own = candidates.find((candidate) => candidate.id === id)!;
+  const place = (value: (c: typeof own) => number): number =>
+    1 + candidates.filter((c) => value(c) > value(own)).length;
+  return {
+    lexical: own.bm25 > 0 ? place((c) => c.bm25) : null,
+    vector: own.cosine === null ? null : place((c) => c.cosine ?? -1),
+  };
+}
+
+function droppedBecause({ reason, of }: { reason: string; of?: string | undefined }): string {
+  if (reason === 'near_duplicate') return `dropped: near-duplicate of ${of}`;
+  return reason === 'max_items' ? 'dropped: beyond max_items' : 'dropped: over the token budget';
+}
+
+function verdict(ranking: Ranking, at: number, kept: readonly string[], pack: string | null): string {
+  if (kept.includes('expired')) return 'expired';
+  if (kept.length > 0) return `cut by filter: ${kept.join(', ')}`;
+  if (at < 0) return 'not among the candidates of either arm: other memories are nearer in words and in meaning';
+  const strict = ranking.answerability < STRICT_THRESHOLD ? '; strict search returns nothing for this query' : '';
+  return `rank ${at + 1}, ${pack ?? 'not in the pack: the query is below the threshold'}${strict}`;
+}

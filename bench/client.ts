@@ -3,12 +3,11 @@ import { Agent, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { buildApp } from '../src/app.ts';
-import { modelDir, openDb } from '../src/bin/start.ts';
+import { openDb, openEmbedder } from '../src/bin/start.ts';
 import { signToken } from '../src/bin/tokens.ts';
 import { type Config, parseConfig } from '../src/config.ts';
 import { migrate } from '../src/db/migrate.ts';
 import type { Deps } from '../src/deps.ts';
-import { makeEmbedder } from '../src/embed/index.ts';
 import { makeCountTokens } from '../src/recall/tokens.ts';
 
 const SECRET = 'only for benchmarks, never for a service';
@@ -35,12 +34,7 @@ export async function startBench(env: Record<string, string | undefined>): Promi
   const log = pino({ level: 'silent' });
   const db = await openDb(config, log);
   await migrate(db);
-  const embedder = await makeEmbedder({
-    kind: config.EMBEDDER,
-    dimensions: config.HASHING_DIMENSIONS,
-    modelDir: modelDir(config),
-    log,
-  });
+  const embedder = await openEmbedder(config, log);
   if (embedder.degraded) throw new Error(`the benchmark would measure the fallback: ${embedder.degraded}`);
   const deps: Deps = { config, db, embedder, countTokens: makeCountTokens(), now: () => new Date(), log };
   const app = await buildApp(deps, SECRET);

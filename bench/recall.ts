@@ -13,6 +13,7 @@ import { ensureModel, ensureSpace } from '../src/db/spaces.ts';
 import { sql } from '../src/db/sql.ts';
 import { ACTIVE, matches, visible } from '../src/db/visible.ts';
 import { findCandidates } from '../src/recall/candidates.ts';
+import { constantsOf } from '../src/recall/constants.ts';
 import { readQuestion } from '../src/recall/question.ts';
 import { type Bench, parallel, progress, startBench } from './client.ts';
 import { aMemory, aQuestion } from './corpus.ts';
@@ -78,6 +79,7 @@ async function floor({ deps }: Bench, size: number): Promise<void> {
         terms: readQuestion(query).terms,
         model,
         vector: embedding!.vector,
+        scale: constantsOf(deps.embedder).scale,
         predicate,
       }),
     );

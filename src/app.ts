@@ -19,6 +19,7 @@ import { registerInput } from './http/input.ts';
 import { addressLimit, hourlyLimit, registerLimits, tokenLimit } from './http/limits.ts';
 import { registerObserve } from './http/observe.ts';
 import { CANONICAL_MOUNT, CLIENT_MOUNTS, openapiRoutes, registerOpenapi } from './http/openapi.ts';
+import { progressOf } from './memory/reembed.ts';
 import { memoryRoutes } from './memory/routes.ts';
 import { explainMatch, findByText } from './recall/match.ts';
 import { recallRoutes } from './recall/routes.ts';
@@ -54,7 +55,7 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
   await registerAccess(app, deps, secret);
 
   openapiRoutes(app);
-  await app.register(healthRoutes(deps));
+  await app.register(healthRoutes(deps, () => progressOf(deps)));
   await app.register(agentDiscovery());
   const registrations = hourlyLimit(app, 'registration', deps.config.AGENT_REGISTRATIONS_PER_HOUR);
   for (const prefix of [CANONICAL_MOUNT, ...CLIENT_MOUNTS]) {
@@ -67,7 +68,7 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
         await mount.register(teamRoutes(deps));
         await mount.register(agentRoutes(deps, registrations));
         await mount.register(auditRoutes(deps));
-        await mount.register(healthRoutes(deps));
+        await mount.register(healthRoutes(deps, () => progressOf(deps)));
       },
       { prefix },
     );

@@ -2,10 +2,16 @@
 import { createPublicKey } from 'node:crypto';
 import { z } from 'zod';
 
-const EMBEDDERS = ['minilm', 'hashing'] as const;
+const EMBEDDERS = ['minilm', 'hashing', 'openai'] as const;
 
 /** JWT secrets below this are guessable: HS256 wants a key at least as long as its hash (RFC 7518, 3.2). */
 export const MIN_SECRET_BYTES = 32;
+
+function isEndpoint(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password } = new URL(text);
+  return /^https?:$/.test(protocol) && username === '' && password === '';
+}
 
 /** Keys that RS256 and ES256 take: RSA of at least 2,048 bits, or the curve P-256. */
 function isPublicKey(pem: string): boolean {
@@ -78,8 +84,48 @@ export const configSchema = z.object({
   EMBEDDER: z
     .enum(EMBEDDERS)
     .default('minilm')
-    .describe('minilm: local all-MiniLM-L6-v2. hashing: no model, hashed n-grams, weaker.'),
+    .describe(
+      'minilm: local all-MiniLM-L6-v2. hashing: no model, hashed n-grams, weaker. openai: the endpoint of EMBEDDING_URL.',
+    ),
   HASHING_DIMENSIONS: int(64, 1300).default(512).describe('Dimensions of the hashing embedder.'),
+  EMBEDDING_URL: z
+    .string()
+    .refine(isEndpoint, 'must begin with http:// or https:// and hold no user or password')
+    .optional()
+    .describe(
+      'Endpoint with the embeddings API of OpenAI, up to or with `/embeddings`: `https://api.openai.com/v1`. Memory text is sent there.',
+    ),
+  EMBEDDING_KEY: z
+    .string()
+    .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without blanks')
+    .optional()
+    .describe('Key of the endpoint, sent as a bearer token. Unset: none is sent.'),
+  EMBEDDING_MODEL: z.string().min(1).max(200).optional().describe('Model that the endpoint is asked for.'),
+  EMBEDDING_DIMENSIONS: int(32, 8_192)
+    .optional()
+    .describe(
+      'Dimensions of its vectors. Up to 1,300 are read from the index; larger ones are searched several times slower.',
+    ),
+  EMBEDDING_SEND_DIMENSIONS: z
+    .stringbool()
+    .default(false)
+    .describe('Ask the endpoint to shorten its vectors to EMBEDDING_DIMENSIONS; for models that can.'),
+  EMBEDDING_QUERY_PREFIX: z.string().max(1_000).default('').describe('Put before a query: `query: ` for E5 models.'),
+  EMBEDDING_PASSAGE_PREFIX: z
+    .string()
+    .max(1_000)
+    .default('')
+    .describe('Put before a passage: `passage: ` for E5 models.'),
+  EMBEDDING_MAX_TOKENS: int(64, 32_768).default(512).describe('Tokens of a passage; longer memories are split.'),
+  EMBEDDING_BATCH: int(1, 2_048).default(64).describe('Passages a request to the endpoint.'),
+  EMBEDDING_TIMEOUT_MS: int(100, 120_000)
+    .default(10_000)
+    .describe(
+      'Limit of embedding passages, repetitions included; after that a memory is found by its words and embedded later.',
+    ),
+  EMBEDDING_QUERY_TIMEOUT_MS: int(50, 60_000)
+    .default(2_000)
+    .describe('Limit of embedding a query; after that words alone answer.'),
   MIGRATE_ON_START: z
     .stringbool()
     .optional()
@@ -90,6 +136,9 @@ export const configSchema = z.object({
     .default(10_000)
     .describe('Postgres stops a statement after this many milliseconds.'),
 });
+
+/** What the endpoint cannot do without. */
+const OF_ENDPOINT = ['EMBEDDING_URL', 'EMBEDDING_MODEL', 'EMBEDDING_DIMENSIONS'] as const;
 
 export type Config = Readonly<z.infer<typeof configSchema>>;
 
@@ -102,7 +151,11 @@ export class ConfigError extends Error {
 export function parseConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
   const result = configSchema.safeParse(given);
-  if (result.success) return Object.freeze(result.data);
-  const lines = result.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
+  const lacking = given.EMBEDDER === 'openai' ? OF_ENDPOINT.filter((name) => given[name] === undefined) : [];
+  if (result.success && lacking.length === 0) return Object.freeze(result.data);
+  const lines = [
+    ...(result.error?.issues ?? []).map((issue) => `  ${issue.path.join('.')}: ${issue.message}`),
+    ...lacking.map((name) => `  ${name}: must be set when EMBEDDER is openai`),
+  ];
   throw new ConfigError(`the configuration is not valid:\n${lines.join('\n')}`);
 }

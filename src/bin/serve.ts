@@ -4,6 +4,7 @@ import { buildApp } from '../app.ts';
 import { migrate } from '../db/migrate.ts';
 import type { Deps } from '../deps.ts';
 import { purge } from '../memory/purge.ts';
+import { keepEmbedded } from '../memory/reembed.ts';
 import { makeCountTokens } from '../recall/tokens.ts';
 import { timeRanges } from '../text/dates.ts';
 import { configOrExit, fail, jwtSecret, makeLog, openDb, openEmbedder, signsTokens } from './start.ts';
@@ -27,10 +28,12 @@ try {
   const deps: Deps = { config, db, embedder, countTokens: makeCountTokens(), now: () => new Date(), log };
   await warm(deps);
   const app = await buildApp(deps, secret);
+  const embedding = keepEmbedded(deps);
   const purging = setInterval(() => void runPurge(deps), PURGE_EVERY_MS).unref();
   app.addHook('onClose', async () => {
     clearInterval(purging);
-    await Promise.allSettled([embedder.close(), db.close()]);
+    await Promise.allSettled([embedding.stop(), embedder.close()]);
+    await db.close();
   });
   closeWithGrace({ delay: SHUTDOWN_MS, logger: log }, async ({ err }) => {
     if (err) log.fatal({ err, event: 'crash' }, 'unexpected error, shutting down');
@@ -51,10 +54,12 @@ try {
 }
 
 /** The first request must not pay for what loads on first use: the tokenizer, the date parser, the model's first run. */
-async function warm({ countTokens, embedder: model }: Deps): Promise<void> {
+async function warm({ countTokens, embedder: model, log }: Deps): Promise<void> {
   countTokens('warm', 'o200k_base');
   timeRanges('what happened last week', Date.now());
-  await model.embed(['warm'], 'query');
+  await model.embed(['warm'], 'query').catch((err: unknown) => {
+    log.warn({ err, event: 'embedding_failed' }, 'the embedder does not answer yet: memories are found by words alone');
+  });
 }
 
 /** A purge that fails is tried again at the next turn. */

@@ -9,6 +9,7 @@ import { connectPostgres, type Db, ping } from '../db/db.ts';
 import { openEmbedded } from '../db/embedded.ts';
 import type { Embedder } from '../embed/embedder.ts';
 import { makeEmbedder } from '../embed/index.ts';
+import type { EndpointOptions } from '../embed/openai.ts';
 
 /** Reads process.env; prints all faults and ends when there are any. */
 export function configOrExit(): Config {
@@ -69,8 +70,27 @@ export function openEmbedder(config: Config, log: Logger): Promise<Embedder> {
     kind: config.EMBEDDER,
     dimensions: config.HASHING_DIMENSIONS,
     modelDir: modelDir(config),
+    endpoint: endpointOf(config),
     log,
   });
+}
+
+/** parseConfig has seen to it that the three are there when they are needed. */
+export function endpointOf(config: Config): EndpointOptions | undefined {
+  const { EMBEDDING_URL: url, EMBEDDING_MODEL: model, EMBEDDING_DIMENSIONS: dimensions } = config;
+  if (config.EMBEDDER !== 'openai' || url === undefined || model === undefined || dimensions === undefined)
+    return undefined;
+  return {
+    url,
+    key: config.EMBEDDING_KEY,
+    model,
+    dimensions,
+    sendDimensions: config.EMBEDDING_SEND_DIMENSIONS,
+    prefixes: { query: config.EMBEDDING_QUERY_PREFIX, passage: config.EMBEDDING_PASSAGE_PREFIX },
+    batch: config.EMBEDDING_BATCH,
+    limits: { query: config.EMBEDDING_QUERY_TIMEOUT_MS, passage: config.EMBEDDING_TIMEOUT_MS },
+    maxTokens: config.EMBEDDING_MAX_TOKENS,
+  };
 }
 
 /** With the keys of an issuer configured, and no secret beside them, tokens signed here are refused. */

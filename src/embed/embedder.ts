@@ -25,12 +25,37 @@ export interface Span {
   readonly end: number;
 }
 
+/** Mean cosines of texts that have nothing to do with each other, and of questions with their answers. */
+export interface Band {
+  readonly unrelated: number;
+  readonly matching: number;
+}
+
+/** Why texts were not embedded, in one sentence without secrets and without any of the texts. */
+export class EmbeddingFailed extends Error {
+  override readonly name = 'EmbeddingFailed';
+  /** `later`: the same call may succeed then. `texts`: one of the texts is at fault. `never`: only another configuration helps. */
+  readonly cure: 'later' | 'texts' | 'never';
+  /** Milliseconds that the embedder asks to be left alone. */
+  readonly retryAfter: number | undefined;
+
+  constructor(message: string, cure: EmbeddingFailed['cure'], retryAfter?: number) {
+    super(message);
+    this.cure = cure;
+    this.retryAfter = retryAfter;
+  }
+}
+
 export interface Embedder {
   /** Stands with every stored vector; vectors of two ids are never compared. */
   readonly id: string;
   readonly dimensions: number;
   /** Set when this is not the embedder that was asked for: why, in one sentence without secrets. */
   readonly degraded?: string;
+  /** Set while the last call failed: why, in one sentence without secrets. */
+  readonly failing?: string | undefined;
+  /** Of models that nobody measured, known from the first query on: ranking maps their cosines to those of the local model. */
+  readonly band?: Band | undefined;
   /** One embedding a text, in order. Texts longer than the model's window are cut by the model: split them first. */
   embed(texts: readonly string[], kind: EmbedKind): Promise<Embedding[]>;
   /**

@@ -2,9 +2,12 @@
 import type { Embedder } from './embedder.ts';
 import { makeHashing } from './hashing.ts';
 import { makeMiniLm, packagedWeights, WorkerUnavailable } from './minilm/index.ts';
+import { type EndpointOptions, makeOpenAi } from './openai.ts';
 
 export interface EmbedderOptions {
-  readonly kind: 'minilm' | 'hashing';
+  readonly kind: 'minilm' | 'hashing' | 'openai';
+  /** Of the endpoint; nothing stands in for it. */
+  readonly endpoint?: EndpointOptions | undefined;
   /** Of hashing, also where it stands in for the local model, which has 384. Default 512. */
   readonly dimensions?: number;
   /** Where the local model keeps its built graph (35 MB). Without it the graph is built in memory at every start. */
@@ -25,6 +28,10 @@ function toHashing({ dimensions, log }: EmbedderOptions, error: unknown): Embedd
 
 export async function makeEmbedder(options: EmbedderOptions): Promise<Embedder> {
   const { kind, dimensions, modelDir, weightsDir } = options;
+  if (kind === 'openai') {
+    if (!options.endpoint) throw new TypeError('an endpoint needs its options');
+    return makeOpenAi(options.endpoint);
+  }
   if (kind === 'hashing') return makeHashing(dimensions === undefined ? {} : { dimensions });
   try {
     return await makeMiniLm({

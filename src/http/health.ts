@@ -6,15 +6,24 @@ import { pendingMigrations } from '../db/migrate.ts';
 import type { Deps } from '../deps.ts';
 
 const part = z.object({ state: z.enum(['ok', 'degraded', 'failed']), detail: z.string().optional() });
+const model = part.extend({
+  reembedding: z
+    .object({ done: z.int(), total: z.int() })
+    .optional()
+    .describe('Memories that get vectors of the present model in the background; until then they are found by words.'),
+});
 const ready = z.object({
   status: z.enum(['ready', 'degraded', 'unavailable']),
   database: part,
   migrations: part,
-  model: part,
+  model,
 });
 
+type Progress = z.infer<typeof model>['reembedding'];
+
+/** `progress`: of embedding what lacks vectors; undefined when nothing does. */
 export const healthRoutes =
-  (deps: Deps): FastifyPluginAsyncZod =>
+  (deps: Deps, progress: () => Progress): FastifyPluginAsyncZod =>
   async (app) => {
     app.get('/health', {
       config: { open: true, unlimited: true },
@@ -47,9 +56,7 @@ export const healthRoutes =
             return pending.length === 0 ? undefined : `not run yet: ${pending.join(', ')}`;
           }, 'the database does not answer'),
         ]);
-        const model = deps.embedder.degraded
-          ? { state: 'degraded' as const, detail: deps.embedder.degraded }
-          : { state: 'ok' as const, detail: deps.embedder.id };
+        const model = stateOf(deps.embedder, progress());
         const failed = database.state === 'failed' || migrations.state === 'failed';
         const status = failed ? 'unavailable' : model.state === 'degraded' ? 'degraded' : 'ready';
         if (failed) reply.header('retry-after', 5);
@@ -57,6 +64,12 @@ export const healthRoutes =
       },
     });
   };
+
+function stateOf({ id, degraded, failing }: Deps['embedder'], reembedding: Progress): z.infer<typeof model> {
+  const waiting = reembedding && `re-embedding: ${reembedding.done} of ${reembedding.total} memories`;
+  const detail = degraded ?? failing ?? waiting;
+  return { state: detail ? 'degraded' : 'ok', detail: detail ?? id, ...(reembedding && { reembedding }) };
+}
 
 /** `check` returns what is wrong, or nothing. An error's own text stays inside. */
 async function probe(check: () => Promise<unknown>, failure: string): Promise<z.infer<typeof part>> {

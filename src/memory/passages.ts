@@ -4,22 +4,31 @@ import type { Embedder } from '../embed/embedder.ts';
 import { densePrefix, type Indexable } from '../text/indexed.ts';
 import type { PassageRow } from './store.ts';
 
-/** When the embedder fails the memory is stored all the same: it is found by its words. */
+/** When the embedder fails the memory is stored all the same: it is found by its words, and embedded later. */
 export async function embedPassages(deps: Deps, memory: Indexable): Promise<PassageRow[]> {
   try {
-    return await passagesOf(deps.embedder, memory);
+    const [passages] = await passagesOf(deps.embedder, [memory]);
+    return passages!;
   } catch (error) {
     deps.log.warn({ err: error, event: 'embedding_failed' }, 'a memory is stored without vectors');
     return [];
   }
 }
 
-async function passagesOf(embedder: Embedder, memory: Indexable): Promise<PassageRow[]> {
-  const prefix = densePrefix(memory);
-  const spans = await embedder.split(memory.content, prefix);
-  const embeddings = await embedder.embed(
-    spans.map((span) => prefix + memory.content.slice(span.start, span.end)),
-    'passage',
+/** The passages of each memory. All texts go to the embedder in one call, which makes fewer requests to an endpoint. */
+export async function passagesOf(embedder: Embedder, memories: readonly Indexable[]): Promise<PassageRow[][]> {
+  const cut = await Promise.all(
+    memories.map(async (memory) => {
+      const prefix = densePrefix(memory);
+      const spans = await embedder.split(memory.content, prefix);
+      return { spans, texts: spans.map((span) => prefix + memory.content.slice(span.start, span.end)) };
+    }),
   );
-  return spans.map((span, i) => ({ ...span, embedding: embeddings[i]! }));
+  const embeddings = (
+    await embedder.embed(
+      cut.flatMap(({ texts }) => texts),
+      'passage',
+    )
+  ).values();
+  return cut.map(({ spans }) => spans.map((span) => ({ ...span, embedding: embeddings.next().value! })));
 }

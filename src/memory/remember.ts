@@ -183,7 +183,6 @@ async function write(tx: Tx, space: number, memory: NewMemory): Promise<Placed> 
   if (held.session_id !== memory.session_id) await lockSessions(tx, space, [held.session_id]);
   const beside = await besides(tx, space, [held.seq]);
   await keepVersions(tx, space, [held.seq], memory.now);
-  await tx.query(sql`delete from passages where space_id = ${space} and seq = ${held.seq}`); // of every model
   const place = placeOf({ ...memory, id: held.id, created_at: held.created_at });
   const written = await replaceMemory(
     tx,

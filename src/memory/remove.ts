@@ -1,6 +1,7 @@
 /** Takes memories out of every arm and read, one or many: the shared part of forgetting, redacting, expiring and purging. */
 import type { Tx } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
+import { deletePassages } from './store.ts';
 import { keepVersions } from './versions.ts';
 import { addTotals, besides, indexWords, type Totals, unindexWords } from './words.ts';
 
@@ -17,7 +18,7 @@ export async function removeMemories(
   const gone = new Set(seqs);
   const beside = (await besides(tx, space, seqs)).filter((seq) => !gone.has(seq));
   const taken = await unindexWords(tx, space, seqs);
-  await tx.query(sql`delete from passages where space_id = ${space} and seq = any (${seqs}::bigint[])`);
+  await deletePassages(tx, space, seqs);
   if (removal.kind === 'soft') {
     await keepVersions(tx, space, seqs, removal.at);
     await tx.query(sql`

@@ -1,7 +1,6 @@
 /** Makes a new version of a memory, with everything that hangs on it: words, vectors, neighbours on both sides, totals. */
 import type { Tx } from '../db/db.ts';
 import type { Action, MemoryRow } from '../db/memories.ts';
-import { sql } from '../db/sql.ts';
 import { ownTerms } from '../text/indexed.ts';
 import type { MemoryStatus } from '../types.ts';
 import { type Columns, type PassageRow, replaceMemory, type Written, writePassages } from './store.ts';
@@ -27,10 +26,7 @@ export async function reviseMemory(
   const before = await besides(tx, space, [seq]);
   await keepVersions(tx, space, [seq], now);
   const written = await replaceMemory(tx, space, seq, columns, { action, status });
-  if (vectors) {
-    await tx.query(sql`delete from passages where space_id = ${space} and seq = ${seq}`);
-    await writePassages(tx, space, seq, vectors.model, vectors.passages, ownTerms(columns).length);
-  }
+  if (vectors) await writePassages(tx, space, seq, vectors.model, vectors.passages, ownTerms(columns).length);
   const affected = new Set([seq, ...before, ...(await besides(tx, space, [seq]))]);
   return { written, totals: await indexWords(tx, space, [...affected]) };
 }

@@ -5,7 +5,7 @@
 import type { Tx } from '../db/db.ts';
 import { type Sql, sql, vector } from '../db/sql.ts';
 import type { MemoryType } from '../types.ts';
-import { ARM_LIMIT, B, K1, LENGTH_PRIOR } from './constants.ts';
+import { ARM_LIMIT, B, K1, LENGTH_PRIOR, type ModelConstants } from './constants.ts';
 
 export interface Candidate {
   readonly space_id: number;
@@ -13,7 +13,7 @@ export interface Candidate {
   readonly id: string;
   /** BM25; 0 when no term of the question occurs. */
   readonly bm25: number;
-  /** Cosine of its best passage; null without vectors of the present model. */
+  /** Cosine of its best passage, on the scale of the local model; null without vectors of the present model. */
   readonly cosine: number | null;
   readonly passage: number | null;
   readonly log_length: number;
@@ -59,6 +59,7 @@ export interface ArmsRequest {
   readonly model: number;
   /** Undefined: the embedder failed, the lexical arm answers alone. */
   readonly vector: Float32Array | undefined;
+  readonly scale: ModelConstants['scale'];
   /** Visibility and filters, on the alias m. */
   readonly predicate: Sql;
 }
@@ -67,7 +68,7 @@ export interface ArmsRequest {
 const HEAD = 4_000;
 
 export async function findCandidates(tx: Tx, request: ArmsRequest): Promise<Found> {
-  const { spaces, terms, model, predicate } = request;
+  const { spaces, terms, model, scale, predicate } = request;
   const query = request.vector && vector(request.vector);
   const rows = await tx.query<{ candidates: RawCandidate[] | null; terms: TermWeight[] | null }>(sql`
     with stats as materialized (
@@ -88,8 +89,8 @@ export async function findCandidates(tx: Tx, request: ArmsRequest): Promise<Foun
     dense as materialized (${
       query
         ? sql`select z.space_id, z.seq from (
-            select space_id, seq, min((embedding <=> ${query}::halfvec) - ${LENGTH_PRIOR}::float8 * log_length) as d
-            from passages where space_id = any (${spaces}::int[]) and model = ${model} group by 1, 2 order by d, seq desc offset 0) z,
+            select space_id, seq, min((embedding <=> ${query}::halfvec) - ${LENGTH_PRIOR / scale.factor}::float8 * log_length) as d
+            from passages where space_id = any (${spaces}::int[]) and model = ${model} and ${sizeOf(request.vector!)} group by 1, 2 order by d, seq desc offset 0) z,
           lateral (select from memories m where m.space_id = z.space_id and m.seq = z.seq and ${predicate} offset 0) ok
           limit ${ARM_LIMIT}`
         : sql`select space_id, seq from lexical where false`
@@ -119,8 +120,12 @@ export async function findCandidates(tx: Tx, request: ArmsRequest): Promise<Foun
               : sql`select null::int as ordinal, null::float8 as log_length, null::float8 as cosine`
           }) v on true) c) as candidates`);
   const row = rows[0];
-  return { candidates: (row?.candidates ?? []).map(toCandidate), terms: row?.terms ?? [] };
+  return { candidates: (row?.candidates ?? []).map((raw) => toCandidate(raw, scale)), terms: row?.terms ?? [] };
 }
+
+/** As the predicate of the covering index has it, which is partial: larger vectors do not fit into an index row. */
+const sizeOf = ({ length }: Float32Array): Sql =>
+  length <= 1_300 ? sql`vector_dims(embedding) <= 1300` : sql`vector_dims(embedding) > 1300`;
 
 /** The memory directly before a part of a document: same session and boundaries, same author, dated to the same instant. */
 const BEFORE = sql`case when m.session_id is not null and m.occurred_at is not null then (
@@ -138,9 +143,10 @@ interface RawCandidate extends Omit<Candidate, 'occurred_at' | 'created_at' | 's
   readonly session_id: string | null;
 }
 
-function toCandidate({ bucket, scope, session_id, ...raw }: RawCandidate): Candidate {
+function toCandidate({ bucket, scope, session_id, ...raw }: RawCandidate, scale: ArmsRequest['scale']): Candidate {
   return {
     ...raw,
+    cosine: raw.cosine === null ? null : Math.min(1, Math.max(-1, scale.factor * raw.cosine + scale.offset)),
     occurred_at: raw.occurred_at === null ? null : new Date(raw.occurred_at),
     created_at: new Date(raw.created_at),
     session: session_id === null ? null : JSON.stringify([raw.space_id, bucket, scope, session_id]),

@@ -48,6 +48,6 @@ export async function findByText(
 ): Promise<string[]> {
   const { content, ...rest } = probe;
   const terms = [...new Set(analyse(content))].slice(0, PROBED_TERMS);
-  const { candidates } = await findCandidates(tx, { ...rest, terms });
+  const { candidates } = await findCandidates(tx, { ...rest, terms, scale: { factor: 1, offset: 0 } });
   return candidates.map(({ id }) => id);
 }

@@ -64,6 +64,7 @@ export async function search<T>(
     request.after,
   ]);
   clock('embed');
+  const constants = constantsOf(deps.embedder);
   const predicate = sql`${visible(principal, deps.now())} and ${matches(request.filters)}`;
   return deps.db.transaction({ spaces, readOnly: true }, async (tx) => {
     const id = request.query.trim();
@@ -75,14 +76,21 @@ export async function search<T>(
     const found =
       spaces.length === 0
         ? NOTHING
-        : await findCandidates(tx, { spaces, terms: question.terms, model, vector: embedded?.vector, predicate });
+        : await findCandidates(tx, {
+            spaces,
+            terms: question.terms,
+            model,
+            vector: embedded?.vector,
+            scale: constants.scale,
+            predicate,
+          });
     clock('db');
     const asked = withTimes(question, request.askedAt ?? newest(found.candidates));
     const { weights, unseen } = weightsOf(found);
     const rankRequest = {
       question: asked,
       weights,
-      constants: constantsOf(deps.embedder.id),
+      constants,
       preferWorking: request.preferWorking,
     };
     const fused = fuse(found.candidates, rankRequest);

@@ -10,6 +10,7 @@ import { connectPostgres, type Db } from '../../src/db/db.ts';
 import { openEmbedded } from '../../src/db/embedded.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import type { Deps } from '../../src/deps.ts';
+import type { Embedder } from '../../src/embed/embedder.ts';
 import { makeEmbedder } from '../../src/embed/index.ts';
 import { makeCountTokens } from '../../src/recall/tokens.ts';
 
@@ -79,7 +80,7 @@ function withDatabase(url: string, name: string): string {
 
 export async function startService(
   options: {
-    embedder?: 'hashing' | 'minilm';
+    embedder?: 'hashing' | 'minilm' | Embedder;
     dimensions?: number;
     level?: string;
     env?: Record<string, string>;
@@ -90,11 +91,8 @@ export async function startService(
   const { embedder: kind = 'hashing', dimensions = 256, level = 'trace', env = {}, beside } = options;
   const db = beside?.deps.db ?? (await makeTestDb());
   if (!beside) await migrate(db);
-  const embedder = await makeEmbedder({
-    kind,
-    dimensions,
-    modelDir: new URL('../../.tap/models', import.meta.url).pathname,
-  });
+  const modelDir = new URL('../../.tap/models', import.meta.url).pathname;
+  const embedder = typeof kind === 'string' ? await makeEmbedder({ kind, dimensions, modelDir }) : kind;
   const logged: string[] = [];
   let now: Date | undefined;
   const deps: Deps = {

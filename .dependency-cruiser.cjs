@@ -2,7 +2,7 @@
  * Who may import whom: bin → app → capabilities → http → db, embed, text → types, errors (and config, deps).
  * A type-only import is free everywhere, since it leaves nothing at run time. Each comment says what to do instead.
  */
-const CAPABILITY = 'recall|memory|access|work|knowledge|ledger|audit';
+const CAPABILITY = 'recall|memory|access|work|knowledge|ledger|audit|skill|login';
 const GROUND = 'types|errors|config|deps';
 
 /** At run time only. */

@@ -4,11 +4,12 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import { v7 as uuidv7 } from 'uuid';
 import { agentDiscovery, agentRoutes } from './access/agent-routes.ts';
-import { makeAuthenticate } from './access/authenticate.ts';
+import { type Authenticate, makeAuthenticate } from './access/authenticate.ts';
 import { registerJwt, tokenIdOf } from './access/jwt.ts';
 import { makeLastUse } from './access/last-use.ts';
 import { accessRoutes } from './access/routes.ts';
 import { teamRoutes } from './access/team-routes.ts';
+import { createToken } from './access/tokens.ts';
 import { registerDenials } from './audit/denied.ts';
 import { auditRoutes } from './audit/routes.ts';
 import type { Deps } from './deps.ts';
@@ -19,16 +20,28 @@ import { registerInput } from './http/input.ts';
 import { addressLimit, hourlyLimit, registerLimits, tokenLimit } from './http/limits.ts';
 import { registerObserve } from './http/observe.ts';
 import { CANONICAL_MOUNT, CLIENT_MOUNTS, openapiRoutes, registerOpenapi } from './http/openapi.ts';
+import { ledgerRoutes } from './ledger/routes.ts';
+import { rootRoutes } from './login/root-routes.ts';
+import { loginRoutes } from './login/routes.ts';
+import type { Granted } from './login/store.ts';
+import { archive } from './memory/archive.ts';
 import { progressOf } from './memory/reembed.ts';
+import { remember } from './memory/remember.ts';
 import { memoryRoutes } from './memory/routes.ts';
 import { explainMatch, findByText } from './recall/match.ts';
 import { recallRoutes } from './recall/routes.ts';
+import { skillRoutes } from './skill/routes.ts';
+import { OPERATION_NAMES } from './skill/schema.ts';
+import { workRoutes } from './work/routes.ts';
 
 /** A content of 512 KiB may be six times as long when every byte is escaped in JSON; anything beyond is refused unread. */
 const BODY_LIMIT = 4 * 1024 * 1024;
 
 /** A client that sends its request slower than this is cut off. */
 const REQUEST_TIMEOUT_MS = 30_000;
+
+/** Life of a token that came of the device flow. */
+const DEVICE_TOKEN_SECONDS = 90 * 86_400;
 
 export async function buildApp(deps: Deps, secret: string): Promise<FastifyInstance> {
   const app = Fastify({
@@ -52,9 +65,28 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
   registerErrors(app);
   await app.register(helmet, { global: true, contentSecurityPolicy: false });
   await registerOpenapi(app);
-  await registerAccess(app, deps, secret);
+  const authenticate = await registerAccess(app, deps, secret);
+
+  const issue = async ({ owner, scopes, teams, buckets, memoryScopes, agent, profile }: Granted) => {
+    const { token } = await createToken(
+      deps,
+      { owner },
+      {
+        name: 'device',
+        scopes,
+        teams,
+        buckets: buckets ?? null,
+        memoryScopes: memoryScopes ?? null,
+        agentId: agent ?? null,
+        profile: profile ?? null,
+        expiresAt: new Date(deps.now().getTime() + DEVICE_TOKEN_SECONDS * 1_000),
+      },
+    );
+    return { token, expiresIn: DEVICE_TOKEN_SECONDS };
+  };
 
   openapiRoutes(app);
+  await app.register(rootRoutes(deps, authenticate, OPERATION_NAMES));
   await app.register(healthRoutes(deps, () => progressOf(deps)));
   await app.register(agentDiscovery());
   const registrations = hourlyLimit(app, 'registration', deps.config.AGENT_REGISTRATIONS_PER_HOUR);
@@ -64,6 +96,10 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
         registerInput(mount, prefix === CANONICAL_MOUNT ? 'refuse' : 'drop');
         await mount.register(recallRoutes(deps));
         await mount.register(memoryRoutes(deps, { explainMatch, findByText }));
+        await mount.register(workRoutes(deps, { remember, archive }));
+        await mount.register(ledgerRoutes(deps));
+        await mount.register(skillRoutes(deps, authenticate));
+        await mount.register(loginRoutes(deps, issue));
         await mount.register(accessRoutes(deps));
         await mount.register(teamRoutes(deps));
         await mount.register(agentRoutes(deps, registrations));
@@ -77,18 +113,17 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
 }
 
 /** The limits before and after the token is looked at, the token itself, and what is noted of it. */
-async function registerAccess(app: FastifyInstance, deps: Deps, secret: string): Promise<void> {
+async function registerAccess(app: FastifyInstance, deps: Deps, secret: string): Promise<Authenticate> {
   const { config, log } = deps;
   const lastUse = makeLastUse(deps);
   app.addHook('preClose', () => lastUse.settle());
   await registerLimits(app);
   app.addHook('onRequest', addressLimit(app, config.RATE_LIMIT_PER_ADDRESS));
-  registerAuth(app, {
-    authenticate: makeAuthenticate(deps, await registerJwt(app, config, secret, log), lastUse),
-    idOf: tokenIdOf,
-  });
+  const authenticate = makeAuthenticate(deps, await registerJwt(app, config, secret, log), lastUse);
+  registerAuth(app, { authenticate, idOf: tokenIdOf });
   app.addHook('onRequest', tokenLimit(app, config.RATE_LIMIT_PER_TOKEN));
   registerDenials(app, deps);
+  return authenticate;
 }
 
 /** Clients send Content-Type: application/json with an empty body; that is no fault of JSON. */

@@ -32,6 +32,14 @@ const int = (min: number, max: number) => z.coerce.number().int().min(min).max(m
 export const configSchema = z.object({
   HOST: z.string().min(1).default('127.0.0.1').describe('Address to listen on; 0.0.0.0 inside a container.'),
   PORT: int(0, 65535).default(8080).describe('Port to listen on; 0 takes a free one.'),
+  PUBLIC_URL: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('Address that clients reach the service under, for the documents that name it. Unset: from the request.'),
+  MCP_URL: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('Address of the MCP gateway that the documents name. Unset: /mcp below PUBLIC_URL.'),
   DATABASE_URL: z
     .string()
     .regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://')

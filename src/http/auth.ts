@@ -68,7 +68,8 @@ export function registerAuth(app: FastifyInstance, { authenticate, idOf }: Authe
   });
 }
 
-function credentialOf(request: FastifyRequest): string {
+/** @throws ApiError missing_credentials or invalid_token */
+export function credentialOf(request: FastifyRequest): string {
   const key = request.headers['x-api-key'];
   const bearer = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1];
   if (Array.isArray(key)) throw new ApiError('invalid_token', 'X-API-Key was sent more than once');
@@ -87,6 +88,13 @@ function credentialOf(request: FastifyRequest): string {
 export function principalOf(request: FastifyRequest): Principal {
   if (!request.principal) throw new Error('the route names no scope');
   return request.principal;
+}
+
+/** For a call that needs more than the one scope that its route names. @throws ApiError insufficient_scope */
+export function requireScope(request: FastifyRequest, scope: TokenScope): Principal {
+  const principal = principalOf(request);
+  if (!principal.tokenScopes.has(scope)) throw new ApiError('insufficient_scope', `the token lacks the scope ${scope}`);
+  return principal;
 }
 
 const MAX_AGENT_LENGTH = 256;

@@ -98,6 +98,16 @@ export function normalisePath(path: string): string {
     .replace(/^\/|\/$/g, '');
 }
 
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+export const isUuid = (id: string): boolean => UUID.test(id);
+
+/** Ids are opaque to callers: one that cannot be ours names nothing. @throws ApiError not_found */
+export function uuidOf(id: string): string {
+  if (!isUuid(id)) throw new ApiError('not_found');
+  return id.toLowerCase();
+}
+
 /** @throws ApiError payload_too_large or validation_error */
 export function assertContent(content: string): void {
   if (isBlank(content)) throw invalid('body', 'content', 'must hold more than white space');

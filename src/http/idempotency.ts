@@ -51,6 +51,44 @@ export async function once<T, Body extends object>(
   return request.warnings.length > 0 ? { ...sent.body, warnings: request.warnings } : sent.body;
 }
 
+/**
+ * For handlers whose reply is read after the write, or that write more than once: deps under which each write transaction of a repeated
+ * request is done once. The repetition gets what that transaction returned, and goes on from there to a reply of the present state. What a
+ * write transaction returns must be JSON (fields that end in `_at` may be dates) and hold no memory text.
+ */
+export async function repeatable(deps: Deps, request: FastifyRequest): Promise<Deps> {
+  const first = await readKey(deps, request);
+  if (!first) return deps;
+  let writes = 0;
+  const transaction: Db['transaction'] = async (access, work) => {
+    if (access.readOnly) return deps.db.transaction(access, work);
+    const key = { ...first, route: `${first.route} ${++writes}` };
+    const spaces = [...new Set([...access.spaces, key.space])];
+    try {
+      return await deps.db.transaction({ ...access, spaces }, async (tx) => {
+        await claim(tx, key);
+        const result = await work(tx);
+        await keep(tx, key, { status: 200, body: { result } });
+        return result;
+      });
+    } catch (error) {
+      if (!(error instanceof Replay)) throw error;
+      return revive((error.outcome as Outcome<{ result?: unknown }>).body.result) as Awaited<ReturnType<typeof work>>;
+    }
+  };
+  return { ...deps, db: { ...deps.db, transaction } };
+}
+
+/** JSON has no dates. */
+function revive(result: unknown): unknown {
+  if (typeof result !== 'object' || result === null) return result;
+  const revived = Object.entries(result).map(([name, value]) => [
+    name,
+    name.endsWith('_at') && typeof value === 'string' ? new Date(value) : value,
+  ]);
+  return Object.fromEntries(revived);
+}
+
 type Outcome<Body> = Sent<Body> & { readonly replayed: boolean };
 
 async function runOnce<T, Body extends object>(

@@ -36,6 +36,9 @@ export async function registerOpenapi(app: FastifyInstance): Promise<void> {
       tags: [
         { name: 'recall', description: 'Finding memories.' },
         { name: 'memory', description: 'The life of a memory.' },
+        { name: 'work', description: 'Events, reminders, decisions, the state of a task and its restart.' },
+        { name: 'ledger', description: 'Expenses, income, refunds and transfers, in exact decimals.' },
+        { name: 'login', description: 'Discovery, and a token for a device that an owner approves.' },
         { name: 'access', description: 'Tokens, teams and the audit trail.' },
         { name: 'agents', description: 'Temporary agents: without an owner, until somebody claims them.' },
         { name: 'operation', description: 'For the operator.' },

@@ -98,3 +98,11 @@ export const warningsSchema = z
   .array(z.string())
   .optional()
   .describe('Fields of the request that are not known and were dropped.');
+
+/** Names the dropped fields of a lenient mount in its reply. */
+export function withWarnings<T extends object>(
+  request: { readonly warnings: string[] },
+  body: T,
+): T & { warnings?: string[] } {
+  return request.warnings.length > 0 ? { ...body, warnings: request.warnings } : body;
+}

@@ -56,8 +56,8 @@ export interface RememberInput {
   readonly occurredAt: Date | null;
   readonly expiresAt: Date | null;
   /** Store it although it is one of our own answers. */
-  readonly allowRecalled: boolean;
-  readonly detectConflicts: boolean;
+  readonly allowRecalled?: boolean;
+  readonly detectConflicts?: boolean;
 }
 
 /** created; updated: a new version under its semantic key; unchanged: the very same was there; merged: with one that says it in nearly the same words. */
@@ -71,12 +71,16 @@ export interface Remembered extends Written {
   readonly conflicts?: readonly Conflict[] | undefined;
 }
 
+/** Writes what another capability keeps beside the memory, in the same transaction. */
+export type Alongside = (tx: Tx, space: number, written: Written) => Promise<void>;
+
 /** @throws ApiError recalled_text */
 export async function remember(
   deps: Deps,
   principal: Principal,
   agent: Agent,
   input: RememberInput,
+  alongside?: Alongside,
 ): Promise<Remembered> {
   const recalled = input.allowRecalled ? undefined : recalledText(input.content);
   if (recalled)
@@ -94,6 +98,7 @@ export async function remember(
       return { ...twin, memoryType: memory.memory_type };
     }
     const { written, outcome, beside } = await write(tx, space, memory);
+    await alongside?.(tx, space, written);
     if (outcome === 'unchanged') return { ...written, outcome, memoryType: memory.memory_type };
     await writePassages(tx, space, written.seq, model, passages, ownTerms(memory).length);
     const affected = new Set([written.seq, ...beside, ...(await besides(tx, space, [written.seq]))]);

@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import type { Deps } from '../deps.ts';
 import { invalid } from '../errors.ts';
 import { agentOf, principalOf } from '../http/auth.ts';
-import { assertContent, normalisePath, toDate, toFilters } from '../http/fields.ts';
+import { assertContent, normalisePath, toDate, toFilters, uuidOf } from '../http/fields.ts';
 import { once } from '../http/idempotency.ts';
 import { toWire } from '../http/wire.ts';
 import { memoryAt } from './explain.ts';
@@ -26,7 +26,7 @@ import {
 } from './schema-life.ts';
 import { type Changes, update } from './update.ts';
 import { markUsed } from './usage.ts';
-import { any, toWireReceipt, toWireUsage, uuidOf } from './wire.ts';
+import { any, toWireReceipt, toWireUsage } from './wire.ts';
 
 export const changeRoutes =
   (deps: Deps, links: RecallLinks): FastifyPluginAsyncZod =>

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { Deps } from '../deps.ts';
 import { agentOf, principalOf } from '../http/auth.ts';
-import { toFilters } from '../http/fields.ts';
+import { toFilters, uuidOf } from '../http/fields.ts';
 import { memorySchema, toWire } from '../http/wire.ts';
 import { explain, versionsOf, withMemory } from './explain.ts';
 import type { RecallLinks } from './links.ts';
@@ -21,7 +21,7 @@ import {
   versionsReply,
 } from './schema-life.ts';
 import { stats } from './stats.ts';
-import { any, toWireReceipt, toWireUsage, toWireVersion, uuidOf } from './wire.ts';
+import { any, toWireReceipt, toWireUsage, toWireVersion } from './wire.ts';
 
 export const readRoutes =
   (deps: Deps, links: RecallLinks): FastifyPluginAsyncZod =>

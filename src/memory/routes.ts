@@ -2,12 +2,11 @@
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
-import { assertInside, assertTeam } from '../db/boundary.ts';
 import type { Deps } from '../deps.ts';
-import { ApiError, invalid } from '../errors.ts';
 import { agentOf, principalOf } from '../http/auth.ts';
-import { assertContent, normalisePath, toDate } from '../http/fields.ts';
+import { assertContent, toDate } from '../http/fields.ts';
 import { once } from '../http/idempotency.ts';
+import { targetOf } from '../http/target.ts';
 import type { RecallLinks } from './links.ts';
 import { type RememberInput, remember } from './remember.ts';
 import { changeRoutes } from './routes-change.ts';
@@ -61,19 +60,10 @@ export const memoryRoutes =
 function toInput(request: FastifyRequest, body: z.infer<typeof rememberBody>): RememberInput {
   const principal = principalOf(request);
   assertContent(body.content);
-  if (body.bucket === '%') throw invalid('body', 'bucket', '% stands for all buckets and cannot be written to');
-  if (body.team_id !== undefined) assertTeam(principal, body.team_id);
-  assertInside(principal, body);
-  if (principal.scopes && body.scope === undefined)
-    throw new ApiError('boundary_denied', 'the token may only write with one of its scopes: name it in scope');
-  const path = normalisePath(body.path ?? body.logic_path ?? '');
   const { device_id, device_label } = body;
   return {
     content: body.content,
-    team: body.team_id,
-    bucket: body.bucket,
-    scope: body.scope ?? null,
-    path: path === '' ? null : path,
+    ...targetOf(principal, { ...body, path: body.path ?? body.logic_path }),
     memoryType: body.memory_type,
     semanticKey: body.semantic_key ?? null,
     dedupe: body.dedupe,

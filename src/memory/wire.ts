@@ -1,18 +1,9 @@
 /** From rows to the wire, for several routes. */
-import { ApiError } from '../errors.ts';
 import { toWire } from '../http/wire.ts';
 import type { Agent } from '../types.ts';
 import type { Receipt } from './receipt.ts';
 import type { Usage } from './usage.ts';
 import type { Version } from './versions.ts';
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-
-/** Ids are opaque to callers: one that cannot be ours names no memory. @throws ApiError not_found */
-export function uuidOf(id: string): string {
-  if (!UUID.test(id)) throw new ApiError('not_found');
-  return id.toLowerCase();
-}
 
 export const any = (value: string | undefined): string | undefined => (value === '%' ? undefined : value);
 

@@ -6,6 +6,7 @@ import { assertInside } from '../db/boundary.ts';
 import type { Deps } from '../deps.ts';
 import { agentOf, principalOf } from '../http/auth.ts';
 import { toDate, toFilters } from '../http/fields.ts';
+import { withWarnings } from '../http/wire.ts';
 import { recallContext } from './context.ts';
 import { etagOf, isNamed } from './etag.ts';
 import { explain } from './explain.ts';
@@ -85,7 +86,7 @@ export const recallRoutes =
     app.post(
       '/recall/explain',
       {
-        config,
+        config: { scopes: ['memory:read' as const] },
         schema: {
           operationId: 'explainRecall',
           tags: ['recall'],
@@ -194,8 +195,4 @@ function wantsText(request: FastifyRequest, input: { profile?: 'public' | 'struc
   const text = accept.indexOf('text/plain');
   const json = accept.indexOf('application/json');
   return text >= 0 && (json < 0 || text < json);
-}
-
-function withWarnings<T extends object>(request: FastifyRequest, body: T): T {
-  return request.warnings.length > 0 ? { ...body, warnings: request.warnings } : body;
 }

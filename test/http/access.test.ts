@@ -43,7 +43,23 @@ t.test('every registered route asks for its scope, of every kind of token', asyn
   const rest = (urls: string[]) => urls.map((url) => url.replace(/^\/(docs\/api\/memory|api\/v1|v1)(?=\/)/, '')).sort();
   t.same(
     [...new Set(rest(open.map((route) => route.url)))],
-    ['/.well-known/xmemo-agent.json', '/agents/register', '/health', '/openapi.json', '/openapi.yaml', '/ready'].sort(),
+    [
+      '/.well-known/agent-discovery.json',
+      '/.well-known/memory-os.json',
+      '/.well-known/oauth-authorization-server',
+      '/.well-known/xmemo-agent.json',
+      '/agents/register',
+      '/auth/device/start',
+      '/auth/device/token',
+      '/device',
+      '/health',
+      '/mcp/config/:client',
+      '/onboarding/status',
+      '/openapi.json',
+      '/openapi.yaml',
+      '/ready',
+      '/skill/operations',
+    ].sort(),
     'nothing else is open',
   );
 

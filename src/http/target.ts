@@ -1,0 +1,31 @@
+/** Where a write goes, checked against the boundaries of the token. */
+import { assertInside, assertTeam } from '../db/boundary.ts';
+import { ApiError, invalid } from '../errors.ts';
+import type { Principal } from '../types.ts';
+import { normalisePath } from './fields.ts';
+
+export interface Target {
+  readonly team: string | undefined;
+  readonly bucket: string;
+  readonly scope: string | null;
+  readonly path: string | null;
+}
+
+interface Named {
+  readonly bucket: string;
+  readonly scope?: string | undefined;
+  readonly team_id?: string | undefined;
+  readonly path?: string | undefined;
+}
+
+/** @throws ApiError boundary_denied, or validation_error for `%`, which only reads may name */
+export function targetOf(principal: Principal, named: Named): Target {
+  if (named.bucket === '%') throw invalid('body', 'bucket', '% stands for all buckets and cannot be written to');
+  if (named.team_id !== undefined) assertTeam(principal, named.team_id);
+  assertInside(principal, named);
+  if (principal.scopes && named.scope === undefined) {
+    throw new ApiError('boundary_denied', 'the token may only write with one of its scopes: name it in scope');
+  }
+  const path = normalisePath(named.path ?? '');
+  return { team: named.team_id, bucket: named.bucket, scope: named.scope ?? null, path: path === '' ? null : path };
+}

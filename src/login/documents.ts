@@ -1,0 +1,137 @@
+/** The documents by which clients find their way. None holds a token. */
+import { TOKEN_SCOPES } from '../types.ts';
+import { GRANT_TYPE } from './schema.ts';
+
+export interface Urls {
+  readonly base: string;
+  readonly mcp: string;
+}
+
+/** Clients compare major.minor with their own. */
+const CONTRACT_VERSION = '0.4.0';
+
+const TOKEN_ENV_VAR = 'XMEMO_KEY';
+
+/** Environment variable, config file and key of each MCP client that has a snippet of its own; every other one gets the common form. */
+export const MCP_CLIENTS = [
+  'claude-code',
+  'claude-desktop',
+  'codex',
+  'cursor',
+  'gemini-cli',
+  'hermes',
+  'kiro',
+  'openclaw',
+  'vscode',
+  'windsurf',
+  'generic',
+] as const;
+export type McpClient = (typeof MCP_CLIENTS)[number];
+
+const agentBoundary = {
+  client_allowed: [
+    'remember',
+    'recall',
+    'search',
+    'recall_context',
+    'forget',
+    'timeline',
+    'reminders',
+    'decisions',
+    'state',
+    'ledger',
+  ],
+  admin_required: ['tokens', 'teams', 'audit'],
+};
+
+const DEFAULT_SCOPES = ['memory:read', 'memory:write'];
+
+export function memoryOs({ base, mcp }: Urls) {
+  return {
+    service: 'memory-os',
+    version: CONTRACT_VERSION,
+    urls: {
+      api_base: base,
+      mcp,
+      guide: `${base}/docs/api/memory`,
+      docs: `${base}/docs/api/memory`,
+      token_portal: `${base}/device`,
+      onboarding_status: `${base}/v1/onboarding/status`,
+      root_discovery: `${base}/.well-known/memory-os.json`,
+      openapi: `${base}/docs/api/memory/openapi.json`,
+    },
+    auth: { token_env_var: TOKEN_ENV_VAR, token_in_discovery: false, schemes: ['bearer', 'x-api-key'] },
+    clients: { mcp: MCP_CLIENTS.map((id) => ({ id, config_endpoint: `${base}/v1/mcp/config/${id}` })) },
+    agent_boundary: agentBoundary,
+  };
+}
+
+export function agentDiscovery({ base, mcp }: Urls, operations: readonly string[]) {
+  return {
+    service: 'memory-os',
+    name: 'xmemo-api',
+    schema_version: '1.0',
+    service_version: CONTRACT_VERSION,
+    protocol: 'memory-os-agent-discovery-v1',
+    urls: { docs: `${base}/docs/api/memory`, root_discovery: `${base}/.well-known/memory-os.json` },
+    api: { base_url: base, mcp: { url: mcp } },
+    mcp_url: mcp,
+    clients: MCP_CLIENTS.map((id) => ({ id })),
+    supported_clients: [...MCP_CLIENTS],
+    security: { no_remote_code_execution: true, token_in_discovery: false },
+    auth: { token_in_discovery: false, token_env_var: TOKEN_ENV_VAR },
+    standalone_skill: {
+      status: 'available',
+      runtime_model: 'standalone_skill',
+      package: { version: CONTRACT_VERSION },
+      operations: [...operations],
+      auth: { default_scopes: DEFAULT_SCOPES },
+    },
+  };
+}
+
+/** Of the device flow alone: there is no authorization endpoint, so none is named. */
+export function authorizationServer({ base, mcp }: Urls) {
+  return {
+    issuer: base,
+    device_authorization_endpoint: `${base}/v1/auth/device/start`,
+    token_endpoint: `${base}/v1/auth/device/token`,
+    grant_types_supported: [GRANT_TYPE],
+    response_types_supported: [],
+    token_endpoint_auth_methods_supported: ['none'],
+    scopes_supported: TOKEN_SCOPES.filter((scope) => scope !== 'tokens:manage' && !scope.startsWith('temporary:')),
+    resource: mcp,
+    mcp_endpoint: mcp,
+    service_documentation: `${base}/docs/api/memory`,
+  };
+}
+
+export function onboarding({ base }: Urls) {
+  return {
+    ready: true,
+    setup_state: 'setup_completed',
+    requirements: { token_portal_url: `${base}/device`, token_env_var: TOKEN_ENV_VAR },
+    agent_boundary: agentBoundary,
+  };
+}
+
+/** The server entry of a client's config; the token stays in the environment. */
+export function mcpConfig({ mcp }: Urls, client: McpClient) {
+  const authorization = `Bearer \${${client === 'vscode' ? 'env:' : ''}${TOKEN_ENV_VAR}}`;
+  const server = { type: 'http', url: mcp, headers: { Authorization: authorization } };
+  const common = {
+    client,
+    transport: 'streamable-http',
+    url: mcp,
+    token_env_var: TOKEN_ENV_VAR,
+    token_in_config: false,
+  };
+  if (client === 'codex') {
+    const toml = `[mcp_servers.xmemo]\nurl = "${mcp}"\nbearer_token_env_var = "${TOKEN_ENV_VAR}"\n`;
+    return { ...common, format: 'toml', config: toml };
+  }
+  if (client === 'vscode') return { ...common, format: 'json', config: { servers: { xmemo: server } } };
+  if (client === 'gemini-cli')
+    return { ...common, format: 'json', config: { mcpServers: { xmemo: { httpUrl: mcp, headers: server.headers } } } };
+  return { ...common, format: 'json', config: { mcpServers: { xmemo: server } } };
+}

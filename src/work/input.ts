@@ -1,0 +1,70 @@
+/** From the wire to what the verbs of work take, boundaries checked. */
+import type { FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import { assertInside } from '../db/boundary.ts';
+import { agentOf, principalOf } from '../http/auth.ts';
+import { assertContent, type filterShape, toFilters, uuidOf } from '../http/fields.ts';
+import { targetOf } from '../http/target.ts';
+import type { Agent, Principal } from '../types.ts';
+import type { CloseRequest, ListRequest, WorkInput } from './items.ts';
+import type { eventBody } from './schema.ts';
+import type { ItemFilters, Page } from './store.ts';
+
+type Body = Partial<Omit<z.infer<typeof eventBody>, 'content' | 'event_type' | 'bucket'>> & { bucket: string };
+
+export const asking = (request: FastifyRequest, body: Body): [Principal, Agent] => [
+  principalOf(request),
+  agentOf(request, body),
+];
+
+/** All but the text and the type of the memory. */
+export function toPlace(request: FastifyRequest, body: Body): Omit<WorkInput, 'content' | 'memoryType'> {
+  return {
+    ...targetOf(principalOf(request), body),
+    sessionId: body.session_id ?? null,
+    source: body.source ?? null,
+    importance: body.importance ?? null,
+    confidence: body.confidence ?? null,
+    metadata: body.metadata ?? {},
+    provenance: body.provenance ?? {},
+  };
+}
+
+/** Without a path of its own an item lies under `fixed.path`, which tells a reader of packs what it is. */
+export function toWork(
+  request: FastifyRequest,
+  body: Body,
+  fixed: Pick<WorkInput, 'content' | 'path' | 'memoryType'>,
+): WorkInput {
+  assertContent(fixed.content);
+  const place = toPlace(request, body);
+  return { ...fixed, ...place, path: place.path ?? fixed.path };
+}
+
+type FilterQuery = { -readonly [Field in keyof typeof filterShape]?: z.infer<(typeof filterShape)[Field]> };
+
+export function listRequest(request: FastifyRequest, query: FilterQuery & Page, items: ItemFilters): ListRequest {
+  const filters = toFilters(query);
+  assertInside(principalOf(request), filters);
+  return {
+    team: query.team_id === '%' ? undefined : query.team_id,
+    filters,
+    items,
+    page: { limit: query.limit, offset: query.offset },
+  };
+}
+
+const named = (value: string | undefined): string | undefined => (value === '%' ? undefined : value);
+
+export function closeRequest(
+  id: string,
+  which: { bucket?: string | undefined; scope?: string | undefined },
+): Pick<CloseRequest, 'id' | 'bucket' | 'scope'> {
+  return { id: uuidOf(id), bucket: named(which.bucket), scope: named(which.scope) };
+}
+
+/** Absent: undefined. 0: null, no end. */
+export function endOf(ttlSeconds: number | undefined, now: Date): Date | null | undefined {
+  if (ttlSeconds === undefined) return undefined;
+  return ttlSeconds === 0 ? null : new Date(now.getTime() + ttlSeconds * 1_000);
+}

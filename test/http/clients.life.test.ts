@@ -1,0 +1,297 @@
+/** Clients' requests about the life of a memory, tokens and audit, and every endpoint of the contract. */
+import t from 'tap';
+import { anonymous, bearer, deepSeek, hermes, openClaw } from '../helpers/clients.ts';
+import { startService } from '../helpers/service.ts';
+
+const SCOPES = [
+  'memory:read',
+  'memory:write',
+  'memory:delete',
+  'memory:restore',
+  'ledger:read',
+  'ledger:write',
+  'audit:read',
+];
+const OPAQUE = /^[^\s/]{1,256}$/;
+
+/** Every endpoint of the contract that lies below a mount. */
+const ENDPOINTS = [
+  'POST /recall/context',
+  'GET /recall',
+  'GET /memories/search',
+  'POST /remember',
+  'GET /memories/:id',
+  'GET /memories/:id/explain',
+  'GET /memories',
+  'GET /memories/stats',
+  'POST /memories/export',
+  'POST /memories/import',
+  'PATCH /memories/:id',
+  'POST /memories/:id/forget',
+  'POST /memories/:id/usage',
+  'POST /timeline/events',
+  'GET /timeline',
+  'POST /reminders',
+  'GET /reminders',
+  'POST /reminders/:id/complete',
+  'POST /decisions',
+  'GET /decisions',
+  'POST /decisions/:id/resolve',
+  'POST /update_state',
+  'POST /restart/snapshot',
+  'POST /restart/restore',
+  'GET /me/ledger/monthly-summary',
+  'GET /me/ledger/transactions',
+  'POST /ledger/expenses',
+  'GET /audit/events',
+  'GET /auth/token/validate',
+  'POST /auth/token/revoke-self',
+  'POST /auth/device/start',
+  'POST /auth/device/token',
+  'POST /agents/register',
+  'GET /agents/status',
+  'POST /agents/bind/confirm-current-user',
+  'POST /agents/bind/deny-current-user',
+  'POST /skill/operations',
+  'GET /onboarding/status',
+  'GET /mcp/config/:client',
+  'GET /health',
+  'GET /ready',
+];
+
+/** At the root of the origin. */
+const ROOT_ENDPOINTS = [
+  'GET /.well-known/memory-os.json',
+  'GET /.well-known/agent-discovery.json',
+  'GET /.well-known/oauth-authorization-server',
+  'GET /.well-known/xmemo-agent.json',
+  'GET /health',
+  'GET /ready',
+];
+
+const LEFT_OUT: Readonly<Record<string, string>> = {
+  'POST /mcp': 'the gateway is a process of its own, in examples/mcp-gateway',
+  'GET /audit/consolidation': 'nothing is consolidated in the background, so there is nothing to list',
+  'POST /oauth/register': 'the device flow is the one login; the metadata names no authorization endpoint',
+  'GET /oauth/authorize': 'as /oauth/register',
+  'POST /oauth/token': 'as /oauth/register',
+  'POST /oauth/revoke': 'as /oauth/register; a token revokes itself at /auth/token/revoke-self',
+  'POST /memory-conflicts': 'a shape of an old library that no living client sends',
+  'POST /memories': 'as /memory-conflicts',
+};
+
+t.test('the life of a memory as clients live it', async (t) => {
+  const service = await startService();
+  t.teardown(() => service.close());
+  const { app, token } = service;
+  const keyOf = (owner: string) => token({ owner, scopes: SCOPES });
+
+  await t.test('every endpoint of the contract is there, or left out for a reason', async (t) => {
+    const parts = (endpoint: string) => endpoint.split(' ') as ['GET' | 'POST' | 'PATCH', string];
+    for (const mount of ['/v1', '/api/v1', '/docs/api/memory']) {
+      for (const endpoint of ENDPOINTS) {
+        const [method, path] = parts(endpoint);
+        t.ok(app.hasRoute({ method, url: mount + path }), `${method} ${mount}${path}`);
+      }
+    }
+    for (const endpoint of ROOT_ENDPOINTS) {
+      const [method, url] = parts(endpoint);
+      t.ok(app.hasRoute({ method, url }), endpoint);
+    }
+    for (const endpoint of Object.keys(LEFT_OUT)) {
+      const [method, path] = parts(endpoint);
+      t.notOk(
+        app.hasRoute({ method, url: path }) || app.hasRoute({ method, url: `/v1${path}` }),
+        `${endpoint} is not left out any more`,
+      );
+    }
+  });
+
+  await t.test('OC, LP: a memory is patched with nulls that mean "leave"', async (t) => {
+    const send = openClaw(app, t, keyOf('oc'));
+    const { id } = (
+      await send('POST', '/v1/remember', { content: 'old words', path: 'openclaw', bucket: 'openclaw', scope: null })
+    ).body;
+    const patched = await send('PATCH', `/v1/memories/${id}`, {
+      content: 'new words',
+      path: null,
+      bucket: null,
+      scope: null,
+      team_id: null,
+      memory_type: null,
+      status: null,
+      importance: 0.9,
+    });
+    t.match(patched, { status: 200, body: { id } });
+    t.match((await send('GET', `/v1/memories/${id}`)).body, {
+      content: 'new words',
+      path: 'openclaw',
+      bucket: 'openclaw',
+    });
+    const explained = await send('GET', `/v1/memories/${id}/explain?include_embedding=false`);
+    t.match(explained.body, {
+      id,
+      content: 'new words',
+      path: 'openclaw',
+      bucket: 'openclaw',
+      status: 'active',
+      memory: { memory_id: id, content: 'new words', version: 2 },
+    });
+    t.equal(
+      (await send('PATCH', '/v1/memories/0198c2aa-0000-7000-8000-000000000000', { importance: 0.1 })).status,
+      404,
+    );
+  });
+
+  await t.test('OC: the probe finds a valid token with its scopes, and audit events', async (t) => {
+    const send = openClaw(app, t, keyOf('oc-probe'));
+    t.match((await send('GET', '/v1/auth/token/validate')).body, {
+      status: 'valid',
+      scopes: SCOPES,
+      setup_state: 'setup_completed',
+    });
+    await send('POST', '/v1/remember', { content: 'audited' });
+    t.match((await send('GET', '/v1/audit/events?limit=50')).body.events[0], {
+      id: OPAQUE,
+      action: String,
+      created_at: String,
+    });
+  });
+
+  await t.test('5. H: a replay under one key in three copies answers the same, on every write', async (t) => {
+    const send = hermes(app, t, keyOf('h'));
+    const { id } = (await send('POST', '/v1/remember', { content: 'x', bucket: 'work', idempotency_key: 'a' })).body;
+    t.equal((await send('POST', '/v1/remember', { content: 'x', bucket: 'work', idempotency_key: 'a' })).body.id, id);
+    const todo = (await send('POST', '/v1/reminders', { content: 'once', idempotency_key: 'todo' })).body.id;
+    for (const [at, body] of [
+      ['/v1/timeline/events', { content: 'x' }],
+      ['/v1/reminders', { content: 'x' }],
+      [`/v1/reminders/${todo}/complete`, { note: 'n' }],
+      ['/v1/decisions', { context: 'x' }],
+      ['/v1/update_state', { content: 'x' }],
+      ['/v1/restart/snapshot', { label: 'x' }],
+      ['/v1/ledger/expenses', { item: 'x', amount: '1' }],
+      [`/v1/memories/${id}/usage`, { action: 'used' }],
+      [`/v1/memories/${id}/forget`, { reason: 'x', bucket: '%' }],
+    ] as const) {
+      const keyed = { ...body, idempotency_key: `key ${at}`.replace(/[^\w]/g, '-') };
+      const first = await send('POST', at, keyed);
+      t.ok(first.status < 300, `${at} ${JSON.stringify(first.body)}`);
+      const again = await send('POST', at, keyed);
+      t.ok(again.status < 300, `${at} again: ${JSON.stringify(again.body)}`);
+      t.equal(again.body.id, first.body.id, at);
+    }
+    t.equal((await send('GET', '/v1/timeline?limit=20')).body.total, 1, 'a replay writes nothing');
+    t.equal((await send('GET', '/v1/me/ledger/transactions')).body.total, 1);
+  });
+
+  await t.test('DSH: a forgotten memory is a 404 with a code, status reads the token', async (t) => {
+    const send = deepSeek(app, t, keyOf('dsh'));
+    t.equal((await send('GET', '/v1/auth/token/validate')).body.status, 'valid');
+    t.match(
+      await send('POST', '/v1/memories/0198c2aa-0000-7000-8000-000000000000/forget', {
+        mode: 'soft_delete',
+        reason: 'x',
+      }),
+      { status: 404, body: { detail: String, error: { code: 'not_found' } } },
+    );
+  });
+
+  await t.test('CLI+: lists by literal prefix, counts, exports and imports', async (t) => {
+    const send = bearer(app, t, keyOf('cli'));
+    for (const path of ['a_b/one', 'aXb/two', 'a_b'])
+      await send('POST', '/api/v1/remember', { content: `at ${path}`, path, bucket: 'private' });
+    const listed = (await send('GET', '/api/v1/memories?path_prefix=a_b&limit=100&offset=0')).body;
+    t.same((listed.items ?? listed.memories).map((m: { path: string }) => m.path).sort(), ['a_b', 'a_b/one']);
+    t.match(listed, { total: 2, limit: 100, offset: 0 });
+    const stats = (await send('GET', '/v1/memories/stats?group_by=path&top_n=10')).body;
+    t.match(stats, {
+      total_count: 3,
+      filtered_count: 3,
+      type_counts: Object,
+      status_counts: { active: 3 },
+      bucket_counts: { private: 3 },
+      groups: Array,
+    });
+    const exported = (await send('POST', '/v1/memories/export', { limit: 500, bucket: '%' })).body;
+    t.match(exported, { jsonl: String, next_cursor: null });
+    const imported = await bearer(app, t, keyOf('cli-2'))('POST', '/v1/memories/import', {
+      bucket: 'private',
+      jsonl: exported.jsonl,
+      dry_run: false,
+      idempotency_key: 'i',
+    });
+    t.ok(imported.status < 300, JSON.stringify(imported.body));
+  });
+
+  await t.test('SK+: reads by explain, updates, and its update operation gives the memory', async (t) => {
+    const send = bearer(app, t, keyOf('sk'), 'node');
+    const run = async (operation: string, args: object) =>
+      (await send('POST', '/v1/skill/operations', { operation, arguments: args })).body;
+    const id = (await run('remember', { content: 'first', path: 'p' })).result;
+    t.match(await run('update', { id, content: 'second' }), { ok: true, result: { id } });
+    const read = (await send('GET', `/v1/memories/${id}/explain?include_embedding=false`)).body;
+    t.match(read, { id, content: 'second', path: 'p', version: 2 });
+    t.match(await run('update', { id: '0198c2aa-0000-7000-8000-000000000000', content: 'x' }), {
+      ok: false,
+      error: { code: 'not_found' },
+    });
+    t.match(await run('doctor', {}), { result: { auth_valid: true, scopes: SCOPES } });
+    t.ok((await send('POST', '/v1/auth/token/revoke-self', {})).status < 300);
+    t.match(await run('doctor', {}), { result: { auth_valid: false } });
+  });
+
+  await t.test('9. redacted text is found nowhere, not in a list of work nor in a restart snapshot', async (t) => {
+    const send = bearer(app, t, keyOf('redactor'));
+    const todo = (await send('POST', '/v1/reminders', { content: 'call the numbat keeper' })).body.id;
+    const decision = (
+      await send('POST', '/v1/decisions', { context: 'numbat or quoll?', options: ['numbat', 'quoll'] })
+    ).body.id;
+    const state = (
+      await send('POST', '/v1/update_state', { content: 'numbat count is 12', current_task: 'count numbats' })
+    ).body.id;
+    const snapshot = (await send('POST', '/v1/restart/snapshot', {})).body.id;
+    for (const id of [todo, decision, state]) {
+      const done = await send('POST', `/v1/memories/${id}/forget`, {
+        mode: 'redact',
+        replacement_content: '[redacted]',
+        reason: 'x',
+      });
+      t.ok(done.status < 300, JSON.stringify(done.body));
+    }
+    for (const at of [
+      '/v1/reminders?item_status=%25',
+      '/v1/decisions?item_status=%25',
+      '/v1/timeline',
+      '/v1/recall?query=numbat&limit=50',
+      '/v1/memories/search?query=numbat%20count',
+    ]) {
+      const results = (await send('GET', at)).body;
+      t.notMatch(JSON.stringify({ ...results, retrieval_plan: null }), 'numbat', at);
+    }
+    const restored = await send('POST', '/v1/restart/restore', { snapshot_id: snapshot, record_restore_event: false });
+    t.notMatch(JSON.stringify(restored.body), 'numbat');
+    t.notMatch(
+      JSON.stringify((await send('POST', '/v1/restart/restore', { record_restore_event: false })).body),
+      'numbat',
+    );
+  });
+
+  await t.test('12. the check of a token without one, and with a bad one, is a 401', async (t) => {
+    const send = anonymous(app, t);
+    t.equal((await send('GET', '/v1/auth/token/validate')).status, 401);
+    t.equal(
+      (await send('GET', '/v1/auth/token/validate', undefined, { 'x-api-key': 'mos_abc:r-nonsense-secret' })).status,
+      401,
+    );
+  });
+
+  await t.test('a completed reminder and a resolved decision keep their versions', async (t) => {
+    const send = bearer(app, t, keyOf('versions'));
+    const { id } = (await send('POST', '/v1/reminders', { content: 'x' })).body;
+    await send('POST', `/v1/reminders/${id}/complete`, {});
+    const explained = (await send('GET', `/v1/memories/${id}/explain`)).body;
+    t.match(explained, { status: 'archived', version: 2 });
+    t.equal(explained.versions?.length >= 1, true, 'the open one is an earlier version');
+  });
+});

@@ -35,6 +35,7 @@ import { remember } from './memory/remember.ts';
 import { memoryRoutes } from './memory/routes.ts';
 import { placeOf, touchSpace, writePassages } from './memory/store.ts';
 import { unindexWords } from './memory/words.ts';
+import { explainMatch, findByText } from './recall/match.ts';
 import { renderReference } from './recall/render.ts';
 import { statusOf } from './recall/results.ts';
 import { recallRoutes } from './recall/routes.ts';
@@ -121,7 +122,7 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
       async (mount) => {
         registerInput(mount, prefix === CANONICAL_MOUNT ? 'refuse' : 'drop');
         await mount.register(recallRoutes(deps, (principal, team) => contentSpaces(deps, principal, team)));
-        await mount.register(memoryRoutes(deps));
+        await mount.register(memoryRoutes(deps, { explainMatch, findByText }));
         await mount.register(workRoutes(deps, { remember, archive }));
         await mount.register(ledgerRoutes(deps));
         await mount.register(skillRoutes(deps, authenticate));

@@ -138,6 +138,9 @@ export const configSchema = z.object({
     .stringbool()
     .optional()
     .describe('Run migrations at start. Default: true on the embedded database, false on Postgres.'),
+  RETENTION_DAYS: int(0, 36_500)
+    .default(30)
+    .describe('Days after which a soft-deleted memory is deleted for good; until then it can be restored.'),
   POOL_SIZE: int(1, 64).default(8).describe('Connections to Postgres. The embedded database has one.'),
   STATEMENT_TIMEOUT_MS: int(100, 600_000)
     .default(10_000)

@@ -21,6 +21,7 @@ export const ERRORS = {
   unsupported_media_type: { status: 415, message: 'the body must be application/json' },
   validation_error: { status: 422, message: 'the request is not valid' },
   unreadable_document: { status: 422, message: 'the document cannot be read' },
+  recalled_text: { status: 422, message: 'the content is an answer of recall: storing it would recall it twice' },
   rate_limited: { status: 429, message: 'too many requests' },
   internal_error: { status: 500, message: 'the service failed to answer; quote the request id when you report it' },
   unavailable: { status: 503, message: 'the service cannot answer right now; try again' },

@@ -108,6 +108,9 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
+/** Two rows would have one key. Callers for whom that is no fault of ours say what it means. */
+export const isUniqueViolation = (error: unknown): boolean => codeOf(error) === '23505';
+
 /** Database and socket errors become rows of the table of errors, by code and never by class (the embedded database has its own classes). */
 function translate(error: unknown): unknown {
   if (error instanceof ApiError) return error;

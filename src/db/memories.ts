@@ -5,6 +5,10 @@ import type { SpaceKind } from './spaces.ts';
 import { type Sql, sql } from './sql.ts';
 import { visible } from './visible.ts';
 
+/** What makes a version of a memory. */
+export const ACTIONS = ['remember', 'update', 'forget', 'restore', 'redact'] as const;
+export type Action = (typeof ACTIONS)[number];
+
 export interface MemoryRow {
   readonly space_id: number;
   readonly space_kind: SpaceKind;
@@ -25,6 +29,8 @@ export interface MemoryRow {
   readonly source: string | null;
   readonly author: string | null;
   readonly agent_id: string | null;
+  /** A hash. */
+  readonly agent_instance: string | null;
   readonly session_id: string | null;
   readonly position: number | null;
   readonly metadata: Record<string, unknown>;
@@ -34,12 +40,15 @@ export interface MemoryRow {
   readonly updated_at: Date;
   readonly expires_at: Date | null;
   readonly version: number;
+  /** What made this version. */
+  readonly action: Action;
 }
 
 /** The columns of MemoryRow, of `memories m` joined with `spaces s`. */
 export const COLUMNS: Sql = sql`m.space_id, s.kind as space_kind, m.seq, m.id, m.owner_id, case s.kind when 'team' then s.name end as team_id, m.bucket, m.scope, m.path,
-  m.memory_type, m.status, m.content, m.semantic_key, m.importance, m.confidence, m.source, m.author, m.agent_id, m.session_id, m.position,
-  m.metadata, m.provenance, m.occurred_at, m.created_at, m.updated_at, m.expires_at, m.version`;
+  m.memory_type, m.status, m.content, m.semantic_key, m.importance, m.confidence, m.source, m.author, m.agent_id, m.agent_instance,
+  m.session_id, m.position,
+  m.metadata, m.provenance, m.occurred_at, m.created_at, m.updated_at, m.expires_at, m.version, m.action`;
 
 /** One visible memory, or undefined: an id of another owner and an id that never existed are the same. */
 export async function findById(

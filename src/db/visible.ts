@@ -10,6 +10,8 @@ export interface Filters {
   readonly scope?: string | undefined;
   /** Exact, or with `%` as a wildcard; every other character is literal. */
   readonly path?: string | undefined;
+  /** Literal; the path itself and whatever stands below it: matches at `/` only. */
+  readonly pathPrefix?: string | undefined;
   readonly memoryType?: MemoryType | undefined;
   readonly statuses: readonly Exclude<MemoryStatus, 'deleted'>[];
   readonly agentId?: string | undefined;
@@ -52,6 +54,9 @@ export function matches(f: Filters): Sql {
     ...equal(sql`m.source`, f.source),
     ...equal(sql`m.session_id`, f.sessionId),
     ...(f.path === undefined ? [] : [pathMatches(f.path)]),
+    ...(f.pathPrefix === undefined
+      ? []
+      : [sql`(m.path = ${f.pathPrefix} or starts_with(m.path, ${`${f.pathPrefix}/`}))`]),
     ...(f.provenance === undefined ? [] : [sql`m.provenance @> ${JSON.stringify(f.provenance)}::jsonb`]),
     ...(f.metadata === undefined ? [] : [sql`m.metadata @> ${JSON.stringify(f.metadata)}::jsonb`]),
     ...(f.since === undefined ? [] : [sql`coalesce(m.occurred_at, m.created_at) >= ${f.since}`]),

@@ -7,7 +7,7 @@ import { MEMORY_TYPES } from '../types.ts';
 import { hashInstance } from './auth.ts';
 
 const MAX_QUERY_LENGTH = 4_000;
-const MAX_CONTENT_BYTES = 524_288;
+export const MAX_CONTENT_BYTES = 524_288;
 const MAX_NAME = 256;
 const MAX_PATH = 1_024;
 
@@ -38,6 +38,13 @@ export const filterShape = {
     .max(MAX_PATH)
     .optional()
     .describe('Exact, or with `%` as a wildcard (`projects/%`); every other character is literal.'),
+  path_prefix: z
+    .string()
+    .max(MAX_PATH)
+    .optional()
+    .describe(
+      'This path and all below it, literal in every character: `projects` finds `projects/x`, not `projects2`.',
+    ),
   memory_type: z
     .enum([...MEMORY_TYPES, 'auto', '%'])
     .optional()
@@ -63,6 +70,7 @@ export function toFilters(input: z.infer<typeof filters>): Filters {
     bucket: any(input.bucket),
     scope: any(input.scope),
     path: input.path === undefined || input.path === '%' ? undefined : normalisePath(input.path),
+    pathPrefix: input.path_prefix === undefined ? undefined : normalisePath(input.path_prefix) || undefined,
     memoryType: memory_type === 'auto' || memory_type === '%' ? undefined : memory_type,
     statuses: status === '%' ? ['active', 'archived'] : [status],
     agentId: any(input.agent_id),

@@ -6,6 +6,7 @@ import type { Deps } from '../deps.ts';
 import { invalid } from '../errors.ts';
 import { agentOf, principalOf, requireScope } from '../http/auth.ts';
 import { uuidOf } from '../http/fields.ts';
+import { repeatable } from '../http/idempotency.ts';
 import { targetOf } from '../http/target.ts';
 import { withWarnings } from '../http/wire.ts';
 import * as schema from './schema.ts';
@@ -121,13 +122,18 @@ export const ledgerRoutes =
       handler: async (request) => {
         const principal = requireScope(request, 'ledger:read');
         const id = uuidOf(request.params.id);
-        await remove(deps, principal, id);
+        await remove(await repeatable(deps, request), principal, id);
         return withWarnings(request, { id, status: 'deleted' as const });
       },
     });
 
     async function enter(request: FastifyRequest, body: schema.TransactionBody) {
-      const row = await record(deps, principalOf(request), agentOf(request, body), toRecord(request, body));
+      const row = await record(
+        await repeatable(deps, request),
+        principalOf(request),
+        agentOf(request, body),
+        toRecord(request, body),
+      );
       return withWarnings(request, { ...toWire(row), transaction_id: row.id, status: 'recorded' as const });
     }
   };

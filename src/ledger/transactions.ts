@@ -42,11 +42,12 @@ export async function record(
     created_at: now,
   };
   const space = await ensureSpace(deps.db, spaceToWrite(principal, team));
-  return deps.db.transaction({ spaces: [space], owner: principal.owner }, async (tx) => {
+  const { id } = await deps.db.transaction({ spaces: [space], owner: principal.owner }, async (tx) => {
     await insertTransaction(tx, space, transaction);
     await audit(tx, principal, { action: 'ledger.record', target: transaction.id, at: now });
-    return (await findTransaction(tx, [space], principal, transaction.id))!;
+    return { id: transaction.id };
   });
+  return find(deps, principal, id);
 }
 
 /** @throws ApiError not_found */

@@ -1,52 +1,117 @@
-/** Takes a memory out of every read, from the moment of the reply. */
+/** Takes a memory, or its text, out of every read, from the moment of the reply, and proves it. */
 
 import { audit } from '../db/audit.ts';
 import { spacesOf } from '../db/boundary.ts';
-import { findById } from '../db/memories.ts';
-import { findSpaces } from '../db/spaces.ts';
+import type { Tx } from '../db/db.ts';
+import { findById, type MemoryRow } from '../db/memories.ts';
+import { ensureModel, findSpaces } from '../db/spaces.ts';
 import { sql } from '../db/sql.ts';
+import { inside, visible } from '../db/visible.ts';
 import type { Deps } from '../deps.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, invalid } from '../errors.ts';
 import type { Principal } from '../types.ts';
-import { deletePassages, touchSpace } from './store.ts';
-import { besides, indexWords, lockSession, unindexWords } from './words.ts';
+import type { RecallLinks } from './links.ts';
+import { lockMemory } from './lock.ts';
+import { embedPassages } from './passages.ts';
+import { type ForgetMode, proveGone, type Receipt, traceOf, writeReceipts } from './receipt.ts';
+import { removeMemories } from './remove.ts';
+import { reviseMemory } from './revise.ts';
+import { hashOf, type PassageRow, toColumns, touchSpace } from './store.ts';
+import { redactVersions } from './versions.ts';
+import type { Totals } from './words.ts';
 
 export interface ForgetInput {
   readonly id: string;
-  /** soft_delete keeps the row so that it can be restored; hard_delete keeps nothing. */
-  readonly mode: 'soft_delete' | 'hard_delete';
+  /**
+   * soft_delete keeps the row so that it can be restored; hard_delete keeps nothing; redact keeps the row and overwrites the text of every
+   * version: with a replacement the memory lives on with that text, without one it leaves every read and cannot be restored.
+   */
+  readonly mode: ForgetMode;
+  readonly reason: string | null;
+  readonly replacement: string | undefined;
   readonly bucket: string | undefined;
   readonly scope: string | undefined;
 }
 
+/** What stands in place of a text that was redacted without a replacement. */
+const REDACTED = '[redacted]';
+
 /** @throws ApiError not_found, also for a memory that is forgotten already or belongs to somebody else */
 export async function forget(
   deps: Deps,
+  { findByText }: Pick<RecallLinks, 'findByText'>,
   principal: Principal,
   input: ForgetInput,
-): Promise<{ id: string; mode: ForgetInput['mode']; at: Date }> {
+): Promise<Receipt> {
+  const { id, mode, reason, replacement } = input;
   const spaces = await findSpaces(deps.db, spacesOf(principal));
   const at = deps.now();
-  await deps.db.transaction({ spaces, owner: principal.owner }, async (tx) => {
-    const found = await findById(tx, spaces, input.id, principal, at);
-    if (!found) throw new ApiError('not_found');
-    if (input.bucket !== undefined && input.bucket !== found.bucket) throw new ApiError('not_found');
-    if (input.scope !== undefined && input.scope !== found.scope) throw new ApiError('not_found');
-    const { space_id: space, seq } = found;
-    await lockSession(tx, space, found.session_id);
-    const beside = await besides(tx, space, seq);
-    const taken = await unindexWords(tx, space, [seq]);
-    await deletePassages(tx, space, seq);
-    const gone = await tx.query(
-      input.mode === 'hard_delete'
-        ? sql`delete from memories where space_id = ${space} and seq = ${seq} returning seq`
-        : sql`update memories set status = 'deleted', deleted_at = ${at}, updated_at = ${at}, version = version + 1
-            where space_id = ${space} and seq = ${seq} and status <> 'deleted' returning seq`,
-    );
-    if (gone.length === 0) throw new ApiError('not_found'); // another request forgot it first
-    const rest = await indexWords(tx, space, beside);
-    await touchSpace(tx, space, { memories: taken.memories + rest.memories, terms: taken.terms + rest.terms });
-    await audit(tx, principal, { action: 'memory.forget', target: input.id, at });
+  // What is soft-deleted or expired may still be deleted for good.
+  const predicate = mode === 'hard_delete' ? inside(principal) : visible(principal, at);
+  const passages = replacement === undefined ? [] : await embedReplacement(deps, principal, spaces, input, replacement);
+  const model = await ensureModel(deps.db, deps.embedder);
+  return deps.db.transaction({ spaces, owner: principal.owner }, async (tx) => {
+    const row = await lockMemory(tx, spaces, id, predicate);
+    if (!row || !asNamed(row, input)) throw new ApiError('not_found');
+    if (replacement === row.content) throw invalid('body', 'replacement_content', 'is the very text that is to go');
+    const trace = await traceOf(tx, row);
+    const totals =
+      mode === 'redact' && replacement !== undefined
+        ? await replaceText(tx, row, replacement, { model, passages }, at)
+        : mode === 'redact'
+          ? await redactAway(tx, row, at)
+          : await removeMemories(
+              tx,
+              row.space_id,
+              [row.seq],
+              mode === 'hard_delete' ? { kind: 'hard' } : { kind: 'soft', at },
+            );
+    const checks = await proveGone(tx, findByText, principal, trace, at);
+    const receipt = { memory_id: id, mode, reason, forgotten_at: at, checks };
+    await writeReceipts(tx, row.space_id, [row], receipt);
+    await audit(tx, principal, { action: mode === 'redact' ? 'memory.redact' : 'memory.forget', target: id, at });
+    await touchSpace(tx, row.space_id, totals);
+    return receipt;
   });
-  return { id: input.id, mode: input.mode, at };
+}
+
+/** A bucket or scope that the request names must be the memory's. */
+function asNamed(row: MemoryRow, { bucket, scope }: ForgetInput): boolean {
+  return (bucket === undefined || bucket === row.bucket) && (scope === undefined || scope === row.scope);
+}
+
+async function embedReplacement(
+  deps: Deps,
+  principal: Principal,
+  spaces: readonly number[],
+  { id }: ForgetInput,
+  replacement: string,
+): Promise<PassageRow[]> {
+  const row = await deps.db.transaction({ spaces, readOnly: true }, (tx) =>
+    findById(tx, spaces, id, principal, deps.now()),
+  );
+  if (!row) throw new ApiError('not_found');
+  return embedPassages(deps, { ...row, content: replacement });
+}
+
+async function replaceText(
+  tx: Tx,
+  row: MemoryRow,
+  content: string,
+  vectors: { readonly model: number; readonly passages: readonly PassageRow[] },
+  now: Date,
+): Promise<Totals> {
+  const columns = { ...toColumns(row, now), content, content_hash: hashOf(content), metadata: {} };
+  const { totals } = await reviseMemory(tx, row, columns, { action: 'redact', status: row.status, now, vectors });
+  await redactVersions(tx, row.space_id, row.seq, content);
+  return totals;
+}
+
+async function redactAway(tx: Tx, { space_id: space, seq }: MemoryRow, at: Date): Promise<Totals> {
+  const totals = await removeMemories(tx, space, [seq], { kind: 'soft', at });
+  await redactVersions(tx, space, seq, REDACTED);
+  await tx.query(sql`
+    update memories set content = ${REDACTED}, content_hash = ${hashOf(REDACTED)}, metadata = '{}', action = 'redact'
+    where space_id = ${space} and seq = ${seq}`);
+  return totals;
 }

@@ -1,20 +1,25 @@
 /** Stores a memory: its text, words and vectors in one transaction. */
-import { createHash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { audit } from '../db/audit.ts';
 import { spaceToWrite } from '../db/boundary.ts';
 import type { Tx } from '../db/db.ts';
 import { ensureModel, ensureSpace } from '../db/spaces.ts';
+import { sql } from '../db/sql.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
-import { ANALYSER } from '../text/analyse.ts';
+import { ANALYSER, analyse } from '../text/analyse.ts';
 import { ownTerms } from '../text/indexed.ts';
+import { nearDuplicate } from '../text/near-duplicate.ts';
 import { type Agent, type MemoryType, type Principal, TEMPORARY_MEMORIES } from '../types.ts';
 import { classify } from './classify.ts';
+import { type Conflict, findConflicts } from './conflicts.ts';
 import { embedPassages } from './passages.ts';
+import { recalledText } from './recalled.ts';
 import {
   countMemories,
   findSame,
+  findSimilar,
+  hashOf,
   insertMemory,
   lockBySemanticKey,
   lockSpace,
@@ -25,7 +30,9 @@ import {
   type Written,
   writePassages,
 } from './store.ts';
-import { besides, indexWords, lockSession } from './words.ts';
+import { reinforce } from './usage.ts';
+import { keepVersions } from './versions.ts';
+import { besides, indexWords, lockSessions } from './words.ts';
 
 /** What a caller asks to store; checked and normalised, boundaries included. */
 export interface RememberInput {
@@ -48,17 +55,26 @@ export interface RememberInput {
   readonly provenance: Readonly<Record<string, unknown>>;
   readonly occurredAt: Date | null;
   readonly expiresAt: Date | null;
+  /** Store it although it is one of our own answers. */
+  readonly allowRecalled?: boolean;
+  readonly detectConflicts?: boolean;
 }
 
+/** created; updated: a new version under its semantic key; unchanged: the very same was there; merged: with one that says it in nearly the same words. */
+export const OUTCOMES = ['created', 'updated', 'unchanged', 'merged'] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
 export interface Remembered extends Written {
-  /** `created`; `updated`: a new version under its semantic key; `unchanged`: the very same text was there. */
-  readonly outcome: 'created' | 'updated' | 'unchanged';
+  readonly outcome: Outcome;
   readonly memoryType: MemoryType;
+  /** Only when they were asked for. */
+  readonly conflicts?: readonly Conflict[] | undefined;
 }
 
 /** Writes what another capability keeps beside the memory, in the same transaction. */
 export type Alongside = (tx: Tx, space: number, written: Written) => Promise<void>;
 
+/** @throws ApiError recalled_text */
 export async function remember(
   deps: Deps,
   principal: Principal,
@@ -66,23 +82,33 @@ export async function remember(
   input: RememberInput,
   alongside?: Alongside,
 ): Promise<Remembered> {
+  const recalled = input.allowRecalled ? undefined : recalledText(input.content);
+  if (recalled)
+    throw new ApiError('recalled_text', `content: ${recalled}; say allow_recalled=true to store it all the same`);
   const memory = toMemory(deps, principal, agent, input);
   const space = await ensureSpace(deps.db, spaceToWrite(principal, input.team));
   const passages = await embedPassages(deps, memory);
   const model = await ensureModel(deps.db, deps.embedder);
   return deps.db.transaction({ spaces: [space], owner: principal.owner }, async (tx) => {
     if (principal.agentSpace !== undefined) await lockSpace(tx, space);
-    await lockSession(tx, space, memory.session_id);
-    const same = input.dedupe && memory.semantic_key === null ? await findSame(tx, space, memory) : undefined;
-    if (same) return { ...same, outcome: 'unchanged', memoryType: memory.memory_type };
-    const { written, beside, created } = await write(tx, space, memory);
+    await lockSessions(tx, space, [memory.session_id]);
+    const twin = input.dedupe && memory.semantic_key === null ? await findTwin(tx, space, memory) : undefined;
+    if (twin) {
+      await reinforce(tx, space, twin.seq, memory.now);
+      return { ...twin, memoryType: memory.memory_type };
+    }
+    const { written, outcome, beside } = await write(tx, space, memory);
     await alongside?.(tx, space, written);
+    if (outcome === 'unchanged') return { ...written, outcome, memoryType: memory.memory_type };
     await writePassages(tx, space, written.seq, model, passages, ownTerms(memory).length);
-    const affected = new Set([written.seq, ...beside, ...(await besides(tx, space, written.seq))]);
-    await touchSpace(tx, space, await indexWords(tx, space, [...affected]));
+    const affected = new Set([written.seq, ...beside, ...(await besides(tx, space, [written.seq]))]);
+    const totals = await indexWords(tx, space, [...affected]);
+    const said = { ...memory, seq: written.seq };
+    const conflicts = input.detectConflicts ? await findConflicts(tx, space, said, principal, memory.now) : undefined;
     if (principal.agentSpace !== undefined) await assertRoom(tx, space);
     await audit(tx, principal, { action: 'memory.remember', target: written.id, at: memory.now });
-    return { ...written, outcome: created ? 'created' : 'updated', memoryType: memory.memory_type };
+    await touchSpace(tx, space, totals);
+    return { ...written, outcome, memoryType: memory.memory_type, conflicts };
   });
 }
 
@@ -94,8 +120,8 @@ async function assertRoom(tx: Tx, space: number): Promise<void> {
 }
 
 function toMemory(deps: Deps, principal: Principal, agent: Agent, input: RememberInput): NewMemory {
-  const agentId = principal.boundAgent ?? agent.id ?? null;
   const id = uuidv7();
+  const agentId = principal.boundAgent ?? agent.id ?? null;
   return {
     id,
     owner_id: principal.owner,
@@ -104,7 +130,7 @@ function toMemory(deps: Deps, principal: Principal, agent: Agent, input: Remembe
     path: input.path,
     memory_type: input.memoryType === 'auto' ? classify(input) : input.memoryType,
     content: input.content,
-    content_hash: createHash('sha256').update(input.content).digest(),
+    content_hash: hashOf(input.content),
     semantic_key: input.semanticKey,
     importance: input.importance,
     confidence: input.confidence,
@@ -124,20 +150,51 @@ function toMemory(deps: Deps, principal: Principal, agent: Agent, input: Remembe
   };
 }
 
+/** The memory that a repetition is merged with. */
+async function findTwin(
+  tx: Tx,
+  space: number,
+  memory: NewMemory,
+): Promise<(Written & { outcome: Outcome }) | undefined> {
+  // Two writers of the same words would both find nothing: they take turns.
+  await tx.query(sql`select pg_advisory_xact_lock(${space}::int, hashtext(${`dedupe ${memory.bucket}`}))`);
+  const same = await findSame(tx, space, memory);
+  const twin =
+    same ??
+    (await findSimilar(tx, space, memory, analyse(memory.content))).find(({ content }) =>
+      nearDuplicate(content, memory.content),
+    );
+  if (!twin) return undefined;
+  const [held] = await tx.query<Written>(sql`
+    select seq, id, version, created_at, updated_at from memories
+    where space_id = ${space} and seq = ${twin.seq} and status = 'active' for update`);
+  return held && { ...held, outcome: same ? 'unchanged' : 'merged' }; // forgotten this very moment: then it is stored anew
+}
+
 interface Placed {
   readonly written: Written;
-  readonly created: boolean;
+  readonly outcome: Outcome;
   /** Memories that stood beside an earlier version, in a session that this one may have left. */
   readonly beside: readonly string[];
 }
 
 async function write(tx: Tx, space: number, memory: NewMemory): Promise<Placed> {
   const inserted = await insertMemory(tx, space, memory);
-  if (inserted) return { written: inserted, created: true, beside: [] };
+  if (inserted) return { written: inserted, outcome: 'created', beside: [] };
   // Another writer holds the key: its row is committed (the insert waited for it), so it can be locked and replaced.
   const held = await lockBySemanticKey(tx, space, memory);
   if (!held) return write(tx, space, memory);
-  const beside = await besides(tx, space, held.seq);
+  if (held.unchanged) return { written: held, outcome: 'unchanged', beside: [] };
+  if (held.session_id !== memory.session_id) await lockSessions(tx, space, [held.session_id]);
+  const beside = await besides(tx, space, [held.seq]);
+  await keepVersions(tx, space, [held.seq], memory.now);
   const place = placeOf({ ...memory, id: held.id, created_at: held.created_at });
-  return { written: await replaceMemory(tx, space, held.seq, { ...memory, place }), created: false, beside };
+  const written = await replaceMemory(
+    tx,
+    space,
+    held.seq,
+    { ...memory, place },
+    { action: 'remember', status: 'active' },
+  );
+  return { written, outcome: 'updated', beside };
 }

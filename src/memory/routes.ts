@@ -1,22 +1,21 @@
-/** HTTP of a memory's life. */
+/** HTTP of a memory's life: storing it here, the rest beside. */
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
-import { spacesOf } from '../db/boundary.ts';
-import { findById } from '../db/memories.ts';
-import { findSpaces } from '../db/spaces.ts';
 import type { Deps } from '../deps.ts';
-import { ApiError } from '../errors.ts';
 import { agentOf, principalOf } from '../http/auth.ts';
-import { assertContent, toDate, uuidOf } from '../http/fields.ts';
+import { assertContent, toDate } from '../http/fields.ts';
+import { once } from '../http/idempotency.ts';
 import { targetOf } from '../http/target.ts';
-import { memorySchema, toWire } from '../http/wire.ts';
-import { forget } from './forget.ts';
+import type { RecallLinks } from './links.ts';
 import { type RememberInput, remember } from './remember.ts';
-import { forgetBody, forgetReply, idParams, rememberBody, rememberReply } from './schema.ts';
+import { changeRoutes } from './routes-change.ts';
+import { readRoutes } from './routes-read.ts';
+import { transferRoutes } from './routes-transfer.ts';
+import { rememberBody, rememberReply } from './schema.ts';
 
 export const memoryRoutes =
-  (deps: Deps): FastifyPluginAsyncZod =>
+  (deps: Deps, links: RecallLinks): FastifyPluginAsyncZod =>
   async (app) => {
     app.post('/remember', {
       config: { scopes: ['memory:write', 'temporary:write'] },
@@ -25,80 +24,37 @@ export const memoryRoutes =
         tags: ['memory'],
         summary: 'Store a memory',
         description:
-          'Found by every read from the moment of the reply. 201: stored. 200: a new version under its semantic key, or the same text was there.',
+          'Found by every read from the moment of the reply. 201: stored. 200: a new version under its semantic key, or the same was there. A text that is an answer of recall is refused with `recalled_text`.',
         body: rememberBody,
         response: { 200: rememberReply, 201: rememberReply },
       },
-      handler: async (request, reply) => {
-        const input = toInput(request, request.body);
-        const written = await remember(deps, principalOf(request), agentOf(request, request.body), input);
-        return reply.code(written.outcome === 'created' ? 201 : 200).send({
-          id: written.id,
-          memory_id: written.id,
-          status: 'active',
-          outcome: written.outcome,
-          memory_type: written.memoryType,
-          version: written.version,
-          created_at: written.created_at.toISOString(),
-          updated_at: written.updated_at.toISOString(),
-          ...(request.warnings.length > 0 && { warnings: request.warnings }),
-        });
-      },
+      handler: (request, reply) =>
+        once(
+          deps,
+          request,
+          reply,
+          (deps) =>
+            remember(deps, principalOf(request), agentOf(request, request.body), toInput(request, request.body)),
+          (written) => ({
+            status: written.outcome === 'created' ? 201 : 200,
+            body: {
+              id: written.id,
+              memory_id: written.id,
+              status: 'active' as const,
+              outcome: written.outcome,
+              memory_type: written.memoryType,
+              version: written.version,
+              created_at: written.created_at.toISOString(),
+              updated_at: written.updated_at.toISOString(),
+              ...(written.conflicts && { conflicts: [...written.conflicts] }),
+            },
+          }),
+        ),
     });
 
-    app.get('/memories/:id', {
-      config: { scopes: ['memory:read'] },
-      schema: {
-        operationId: 'getMemory',
-        tags: ['memory'],
-        summary: 'Read one memory',
-        description:
-          'Whole content. 404 when there is none that this token may see: forgotten, expired and foreign ids are the same.',
-        params: idParams,
-        response: { 200: memorySchema },
-      },
-      handler: async (request) => {
-        const principal = principalOf(request);
-        const spaces = await findSpaces(deps.db, spacesOf(principal));
-        const id = uuidOf(request.params.id);
-        const row = await deps.db.transaction({ spaces, readOnly: true }, (tx) =>
-          findById(tx, spaces, id, principal, deps.now()),
-        );
-        if (!row) throw new ApiError('not_found');
-        return toWire(row, agentOf(request));
-      },
-    });
-
-    app.post('/memories/:id/forget', {
-      config: { scopes: ['memory:delete', 'memory:write'] },
-      schema: {
-        operationId: 'forget',
-        tags: ['memory'],
-        summary: 'Forget a memory',
-        description: 'From the moment of the reply it is in no read, list or count.',
-        params: idParams,
-        body: forgetBody,
-        response: { 200: forgetReply },
-      },
-      handler: async (request) => {
-        const { mode, bucket, scope } = request.body;
-        const any = (value: string | undefined) => (value === '%' ? undefined : value);
-        const done = await forget(deps, principalOf(request), {
-          id: uuidOf(request.params.id),
-          mode,
-          bucket: any(bucket),
-          scope: any(scope),
-        });
-        return {
-          id: done.id,
-          memory_id: done.id,
-          status: 'deleted' as const,
-          mode: done.mode,
-          forgotten_at: done.at.toISOString(),
-          ...(request.warnings.length > 0 && { warnings: request.warnings }),
-        };
-      },
-    });
+    await app.register(readRoutes(deps, links));
+    await app.register(changeRoutes(deps, links));
+    await app.register(transferRoutes(deps));
   };
 
 function toInput(request: FastifyRequest, body: z.infer<typeof rememberBody>): RememberInput {
@@ -125,5 +81,7 @@ function toInput(request: FastifyRequest, body: z.infer<typeof rememberBody>): R
     },
     occurredAt: toDate(body.occurred_at) ?? null,
     expiresAt: toDate(body.expires_at) ?? null,
+    allowRecalled: body.allow_recalled,
+    detectConflicts: body.detect_conflicts,
   };
 }

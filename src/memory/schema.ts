@@ -3,9 +3,32 @@ import { z } from 'zod';
 import { instant, name } from '../http/fields.ts';
 import { warningsSchema } from '../http/wire.ts';
 import { MEMORY_TYPES } from '../types.ts';
+import { CONFLICT_REASONS } from './conflicts.ts';
+import { FORGET_MODES } from './receipt.ts';
+import { OUTCOMES } from './remember.ts';
 
 const object = z.record(z.string(), z.unknown());
 const unit = z.number().min(0).max(1);
+
+export const detectConflicts = z
+  .boolean()
+  .default(false)
+  .describe(
+    'Answer with the memories that say otherwise: the same sentence negated, with another date, number or ending, or the same semantic_key elsewhere.',
+  );
+
+export const conflictsSchema = z
+  .array(
+    z.object({
+      id: z.uuid(),
+      memory_id: z.uuid(),
+      reason: z.enum(CONFLICT_REASONS),
+      version: z.number().int(),
+      updated_at: z.string(),
+    }),
+  )
+  .optional()
+  .describe('With detect_conflicts=true; newest first.');
 
 export const rememberBody = z.object({
   content: z
@@ -30,7 +53,11 @@ export const rememberBody = z.object({
   dedupe: z
     .boolean()
     .default(false)
-    .describe('Return the memory that already holds the very same text instead of storing it twice.'),
+    .describe(
+      'Merge with a memory that says the same in the same or nearly the same words, with the same type, author, path, session and time, instead of storing it twice; counts as reinforcement.',
+    ),
+  detect_conflicts: detectConflicts,
+  allow_recalled: z.boolean().default(false).describe('Store a text although it is an answer of recall.'),
   importance: unit.optional(),
   confidence: unit.optional(),
   expires_at: instant.optional().describe('From this instant on the memory is in no read.'),
@@ -61,20 +88,43 @@ export const rememberReply = z.object({
   id: z.uuid(),
   memory_id: z.uuid(),
   status: z.literal('active'),
-  outcome: z.enum(['created', 'updated', 'unchanged']),
+  outcome: z
+    .enum(OUTCOMES)
+    .describe(
+      'updated: a new version under its semantic_key. unchanged: the very same was there. merged: with one that says it in nearly the same words.',
+    ),
   memory_type: z.enum(MEMORY_TYPES),
   version: z.number().int(),
   created_at: z.string(),
   updated_at: z.string(),
+  conflicts: conflictsSchema,
   warnings: warningsSchema,
+});
+
+const found = z.number().int();
+
+/** Zeros: a forgetting that a path can still see is undone and answered with an error. */
+export const receiptSchema = z.object({
+  id: z.uuid(),
+  memory_id: z.uuid(),
+  mode: z.enum(FORGET_MODES),
+  reason: z.string().nullable(),
+  forgotten_at: z.string(),
+  checks: z
+    .object({ id: found, list: found, lexical: found, vector: found, versions: found, export: found, pack: found })
+    .describe('What each path still found of the text, looked for in the transaction that forgot it.'),
+  verified: z.literal(true),
 });
 
 export const forgetBody = z.object({
   mode: z
-    .enum(['soft_delete', 'hard_delete'])
+    .enum(FORGET_MODES)
     .default('soft_delete')
-    .describe('soft_delete can be restored, hard_delete is final. Neither is in any read.'),
+    .describe(
+      'soft_delete can be restored. hard_delete is final, versions included, and also takes what was soft-deleted. redact overwrites the text of every version for good: with replacement_content the memory lives on with that text, without it it leaves every read.',
+    ),
   reason: z.string().max(1_000).optional(),
+  replacement_content: z.string().min(1).optional().describe('With redact: what stands in place of the text.'),
   bucket: name.optional().describe('When given and not `%`, the memory must be in it.'),
   scope: name.optional().describe('When given and not `%`, the memory must have it.'),
   idempotency_key: name.optional(),
@@ -83,9 +133,10 @@ export const forgetBody = z.object({
 export const forgetReply = z.object({
   id: z.uuid(),
   memory_id: z.uuid(),
-  status: z.literal('deleted'),
-  mode: z.enum(['soft_delete', 'hard_delete']),
+  status: z.enum(['deleted', 'redacted']),
+  mode: z.enum(FORGET_MODES),
   forgotten_at: z.string(),
+  receipt: receiptSchema,
   warnings: warningsSchema,
 });
 

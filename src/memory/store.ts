@@ -1,9 +1,12 @@
 /** The statements of a memory's life. Every one names its space. */
+import { createHash } from 'node:crypto';
 import type { Tx } from '../db/db.ts';
-import type { MemoryRow } from '../db/memories.ts';
+import type { Action, MemoryRow } from '../db/memories.ts';
 import { join, type Sql, sql, vector } from '../db/sql.ts';
 import type { Embedding, Span } from '../embed/embedder.ts';
-import type { MemoryType } from '../types.ts';
+import { ANALYSER } from '../text/analyse.ts';
+import type { MemoryStatus, MemoryType } from '../types.ts';
+import type { ImportedMemory } from './lines.ts';
 
 /** What a memory is written with. */
 export interface NewMemory {
@@ -46,6 +49,17 @@ export function placeOf(m: Pick<NewMemory, 'id' | 'position' | 'occurred_at'> & 
 /** Milliseconds that make every time of a Date positive (ECMA-262, 21.4.1.1). */
 const FIRST_INSTANT = 8.64e15;
 
+/** What a new version may change. */
+export type Columns = Omit<NewMemory, 'id' | 'owner_id'>;
+
+/** The columns of a memory as they stand, to be changed in part; a new version made `now`. */
+export function toColumns(row: MemoryRow, now: Date): Columns {
+  const { space_id, seq, id, owner_id, team_id, status, created_at, updated_at, version, action, ...columns } = row;
+  return { ...columns, place: placeOf(row), content_hash: hashOf(row.content), analyser: ANALYSER, now };
+}
+
+export const hashOf = (content: string): Buffer => createHash('sha256').update(content).digest();
+
 export type Written = Pick<MemoryRow, 'seq' | 'id' | 'version' | 'created_at' | 'updated_at'>;
 
 const RETURNED: Sql = sql`seq, id, version, created_at, updated_at`;
@@ -65,28 +79,58 @@ export async function insertMemory(tx: Tx, space: number, m: NewMemory): Promise
   return row;
 }
 
-/** The new version of an evolving fact: same id, same boundaries, everything else as written now. */
-export async function replaceMemory(tx: Tx, space: number, seq: string, m: NewMemory): Promise<Written> {
+/** A new version: same id and time of arrival, every other column as given. The caller has kept the earlier one. */
+export async function replaceMemory(
+  tx: Tx,
+  space: number,
+  seq: string,
+  m: Columns,
+  made: { readonly action: Action; readonly status: MemoryStatus },
+): Promise<Written> {
   const [row] = await tx.query<Written>(sql`
-    update memories set path = ${m.path}, memory_type = ${m.memory_type}, content = ${m.content}, content_hash = ${m.content_hash},
+    update memories set bucket = ${m.bucket}, scope = ${m.scope}, semantic_key = ${m.semantic_key}, path = ${m.path}, memory_type = ${m.memory_type}, content = ${m.content}, content_hash = ${m.content_hash},
       importance = ${m.importance}, confidence = ${m.confidence}, source = ${m.source}, author = ${m.author}, agent_id = ${m.agent_id},
       agent_instance = ${m.agent_instance}, session_id = ${m.session_id}, position = ${m.position}, place = ${m.place},
       metadata = ${JSON.stringify(m.metadata)}::jsonb, provenance = ${JSON.stringify(m.provenance)}::jsonb, occurred_at = ${m.occurred_at},
-      updated_at = ${m.now}, expires_at = ${m.expires_at}, analyser = ${m.analyser}, status = 'active', version = version + 1
+      updated_at = greatest(updated_at, ${m.now}), expires_at = ${m.expires_at}, analyser = ${m.analyser}, status = ${made.status},
+      deleted_at = null, action = ${made.action}, version = version + 1
     where space_id = ${space} and seq = ${seq} returning ${RETURNED}`);
   return row!;
 }
 
-export type Held = Written & Pick<MemoryRow, 'session_id' | 'owner_id'>;
-
-/** The memory that holds a semantic key, locked until commit. An expired one still holds it: writing revives it. */
-export async function lockBySemanticKey(
+/** A memory as an import tells it, times and version included; arrives last. Undefined when another one holds its semantic key. */
+export async function insertImported(
   tx: Tx,
   space: number,
-  m: Pick<NewMemory, 'bucket' | 'scope' | 'semantic_key'>,
-): Promise<Held | undefined> {
+  owner: string,
+  m: ImportedMemory,
+  analyser: string,
+): Promise<string | undefined> {
+  const [row] = await tx.query<{ seq: string }>(sql`
+    insert into memories (space_id, id, owner_id, bucket, scope, path, memory_type, status, content, content_hash, semantic_key, importance,
+      confidence, source, author, agent_id, agent_instance, session_id, position, place, metadata, provenance, occurred_at, created_at, updated_at,
+      expires_at, version, action, analyser)
+    values (${space}, ${m.id}, ${owner}, ${m.bucket}, ${m.scope}, ${m.path}, ${m.memory_type}, ${m.status}, ${m.content}, ${hashOf(m.content)},
+      ${m.semantic_key}, ${m.importance}, ${m.confidence}, ${m.source}, ${m.author}, ${m.agent_id}, ${m.agent_instance}, ${m.session_id},
+      ${m.position}, ${placeOf(m)}, ${JSON.stringify(m.metadata)}::jsonb, ${JSON.stringify(m.provenance)}::jsonb, ${m.occurred_at}, ${m.created_at},
+      ${m.updated_at}, ${m.expires_at}, ${m.version}, ${m.action}, ${analyser})
+    on conflict (space_id, bucket, scope, semantic_key) where semantic_key is not null and status <> 'deleted' do nothing
+    returning seq`);
+  return row?.seq;
+}
+
+export type Held = Written & Pick<MemoryRow, 'session_id' | 'owner_id'> & { readonly unchanged: boolean };
+
+/** The memory that holds a semantic key, locked until commit, and whether it says the same already. An expired one still holds it: writing revives it. */
+export async function lockBySemanticKey(tx: Tx, space: number, m: NewMemory): Promise<Held | undefined> {
   const [row] = await tx.query<Held>(sql`
-    select ${RETURNED}, session_id, owner_id from memories
+    select ${RETURNED}, session_id, owner_id,
+      (content_hash = ${m.content_hash} and memory_type = ${m.memory_type} and metadata = ${JSON.stringify(m.metadata)}::jsonb
+        and provenance = ${JSON.stringify(m.provenance)}::jsonb and status = 'active' and (expires_at is null or expires_at > ${m.now})
+        and (path, importance, confidence, source, author, session_id, position, occurred_at, expires_at) is not distinct from
+          (${m.path}::text, ${m.importance}::real, ${m.confidence}::real, ${m.source}::text, ${m.author}::text, ${m.session_id}::text,
+            ${m.position}::int, ${m.occurred_at}::timestamptz, ${m.expires_at}::timestamptz)) as unchanged
+    from memories
     where space_id = ${space} and bucket = ${m.bucket} and scope is not distinct from ${m.scope} and semantic_key = ${m.semantic_key}
       and status <> 'deleted' for update`);
   return row;
@@ -104,6 +148,39 @@ export async function findSame(tx: Tx, space: number, m: NewMemory): Promise<Wri
   return row;
 }
 
+/** Rare terms that a text of nearly the same words must hold, at least in part. */
+const RARE_TERMS = 6;
+const NEAR_CANDIDATES = 30;
+
+/** Memories that share rare words with a text, most of them first. `predicate` speaks of the alias m. The caller compares the texts. */
+export async function findSharing(
+  tx: Tx,
+  space: number,
+  terms: readonly string[],
+  predicate: Sql,
+): Promise<(Written & { content: string })[]> {
+  return tx.query(sql`
+    with rare as (
+      select t.term from unnest(${[...new Set(terms)].sort()}::text[]) as t(term),
+        lateral (select count(*) as df from postings p where p.space_id = ${space} and p.term = t.term) d
+      where df > 0 order by df, t.term limit ${RARE_TERMS}),
+    hits as (select p.seq, count(*) as n from rare join postings p on p.space_id = ${space} and p.term = rare.term group by 1)
+    select m.seq, m.id, m.version, m.created_at, m.updated_at, m.content
+    from hits h join memories m on m.space_id = ${space} and m.seq = h.seq
+    where ${predicate} order by h.n desc, m.seq limit ${NEAR_CANDIDATES}`);
+}
+
+/** The same boundaries, type, author, path, session and time: what a near-duplicate is among. */
+export const findSimilar = (tx: Tx, space: number, m: NewMemory, terms: readonly string[]) =>
+  findSharing(
+    tx,
+    space,
+    terms,
+    sql`m.bucket = ${m.bucket} and m.scope is not distinct from ${m.scope} and m.path is not distinct from ${m.path}
+      and m.memory_type = ${m.memory_type} and m.author is not distinct from ${m.author} and m.session_id is not distinct from ${m.session_id}
+      and m.occurred_at is not distinct from ${m.occurred_at} and m.status = 'active' and (m.expires_at is null or m.expires_at > ${m.now})`,
+  );
+
 export interface PassageRow extends Span {
   readonly embedding: Embedding;
 }
@@ -120,7 +197,7 @@ export async function writePassages(
   passages: readonly PassageRow[],
   termCount: number,
 ): Promise<void> {
-  await deletePassages(tx, space, seq);
+  await deletePassages(tx, space, [seq]);
   await markEmbedded(tx, space, seq, passages.length === 0 ? 0 : model);
   if (passages.length === 0) return;
   const logLength = Math.log(2 + termCount);
@@ -138,11 +215,11 @@ export async function writePassages(
 /** Nine parameters a row; the protocol allows 65,535. */
 const PASSAGES_A_STATEMENT = 500;
 
-/** Takes a memory out of the vector arm. */
-export async function deletePassages(tx: Tx, space: number, seq: string): Promise<void> {
+/** Takes memories out of the vector arm. */
+export async function deletePassages(tx: Tx, space: number, seqs: readonly string[]): Promise<void> {
   // The models are named because the key leads with them: without, every passage of the space would be looked at.
   await tx.query(sql`
-    delete from passages where space_id = ${space} and seq = ${seq} and model = any (array(select id from embedding_models))`);
+    delete from passages where space_id = ${space} and seq = any (${seqs}::bigint[]) and model = any (array(select id from embedding_models))`);
 }
 
 /** `model` 0: without vectors, to be embedded later. */

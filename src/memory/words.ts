@@ -23,19 +23,36 @@ export interface Totals {
   readonly terms: number;
 }
 
-/** Writers of one session take turns: each of them rewrites the words of memories that the others may be writing. Call it before reading. */
-export async function lockSession(tx: Tx, space: number, session: string | null): Promise<void> {
-  if (session !== null) await tx.query(sql`select pg_advisory_xact_lock(${space}, hashtext(${session}))`);
+export const addTotals = (a: Totals, b: Totals): Totals => ({
+  memories: a.memories + b.memories,
+  terms: a.terms + b.terms,
+});
+
+/**
+ * Writers of one session take turns: each of them rewrites the words of memories that the others may be writing. Call it before reading.
+ * The shared lock holds off whoever writes many sessions of the space at once.
+ */
+export async function lockSessions(tx: Tx, space: number, sessions: readonly (string | null)[]): Promise<void> {
+  const named = sessions.filter((session) => session !== null);
+  if (named.length === 0) return;
+  await tx.query(sql`
+    select pg_advisory_xact_lock_shared(${space}::bigint), pg_advisory_xact_lock(${space}::int, h)
+    from (select distinct hashtext(s) as h from unnest(${named}::text[]) s order by 1) ordered`);
 }
 
-/** The memories directly before and after one in its session, whose words depend on it. */
-export async function besides(tx: Tx, space: number, seq: string): Promise<string[]> {
+/** In place of the locks of many sessions: one writer in the whole space. */
+export async function lockAllSessions(tx: Tx, space: number): Promise<void> {
+  await tx.query(sql`select pg_advisory_xact_lock(${space}::bigint)`);
+}
+
+/** The memories directly before and after each of these in their sessions, whose words depend on them. */
+export async function besides(tx: Tx, space: number, seqs: readonly string[]): Promise<string[]> {
   const rows = await tx.query<{ seq: string }>(sql`
-    select n.seq from memories m, lateral (
+    select distinct n.seq from memories m, lateral (
       (select b.seq from memories b where ${BESIDE.b} and b.place < m.place order by b.place desc limit 1)
       union all
       (select a.seq from memories a where ${BESIDE.a} and a.place > m.place order by a.place limit 1)) n
-    where m.space_id = ${space} and m.seq = ${seq} and m.session_id is not null`);
+    where m.space_id = ${space} and m.seq = any (${seqs}::bigint[]) and m.session_id is not null`);
   return rows.map((row) => row.seq);
 }
 
@@ -67,7 +84,7 @@ export async function indexWords(tx: Tx, space: number, seqs: readonly string[])
     memories:
       indexed.filter(({ row, words }) => row.length === 0 && words.length > 0).length -
       indexed.filter(({ row, words }) => row.length > 0 && words.length === 0).length,
-    terms: indexed.reduce((sum, { row, words }) => sum + words.length - row.length, 0),
+    terms: indexed.reduce((sum, { row, words }) => sum + words.length - stored(row.length), 0),
   };
 }
 
@@ -81,9 +98,12 @@ export async function unindexWords(tx: Tx, space: number, seqs: readonly string[
   );
   return {
     memories: -rows.filter((row) => row.length > 0).length,
-    terms: -rows.reduce((sum, row) => sum + row.length, 0),
+    terms: -rows.reduce((sum, row) => sum + stored(row.length), 0),
   };
 }
+
+/** A real as the column holds it: it comes as its shortest decimal, and sums of those would drift in the last digits. */
+const stored = Math.fround;
 
 async function deletePostings(tx: Tx, space: number, rows: readonly Pick<Row, 'seq' | 'terms'>[]): Promise<void> {
   const old = rows.flatMap((row) => row.terms.map((term) => ({ term, seq: row.seq })));

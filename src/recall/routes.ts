@@ -10,6 +10,7 @@ import { toDate, toFilters } from '../http/fields.ts';
 import { withWarnings } from '../http/wire.ts';
 import type { Principal } from '../types.ts';
 import { recallContext } from './context.ts';
+import { etagOf, isNamed } from './etag.ts';
 import { explain } from './explain.ts';
 import { recall } from './recall.ts';
 import { renderResults } from './render-results.ts';
@@ -32,7 +33,7 @@ const ROUTES = {
     operationId: 'recallContext',
     summary: 'Get a context pack',
     description:
-      'The few memories that matter for a query, in rank order, inside max_items and max_tokens. Same state, same request: same bytes. `Accept: text/plain` or `profile=public` gives the text profile.',
+      'The few memories that matter for a query, in rank order, inside max_items and max_tokens. Same state, same request: same bytes. `Accept: text/plain` or `profile=public` gives the text profile. Carries an ETag; with If-None-Match the same answer is a 304, which costs no search.',
   },
   recall: {
     operationId: 'recall',
@@ -111,16 +112,13 @@ export const recallRoutes =
     );
 
     async function context(request: FastifyRequest, reply: FastifyReply, input: ContextInput) {
-      const { text, body } = await recallContext(
-        deps,
-        principalOf(request),
-        agentOf(request),
-        input,
-        { ...toSearch(request, input), knowledge: await knowledgeOf(request, input) },
-        request.stages,
-      );
-      reply.header('x-xmemo-status', body.status);
-      return wantsText(request, input) ? reply.type(TEXT).send(text) : reply.send(withWarnings(request, body));
+      const knowledge = await knowledgeOf(request, input);
+      return named(request, reply, input, { route: 'context', also: knowledge?.spaces ?? [] }, async (asked) => {
+        const agent = agentOf(request);
+        const also = { ...asked, knowledge };
+        const { text, body } = await recallContext(deps, principalOf(request), agent, input, also, request.stages);
+        return { body, text: () => text };
+      });
     }
 
     async function knowledgeOf(request: FastifyRequest, input: ContextInput): Promise<SearchRequest['knowledge']> {
@@ -141,21 +139,52 @@ export const recallRoutes =
       input: RecallInput,
       mode: 'recall' | 'search',
     ) {
-      const body = await recall(
-        deps,
-        principalOf(request),
-        agentOf(request),
+      return named(request, reply, input, { route: mode, also: [] }, async (asked) => {
+        const body = await recall(deps, principalOf(request), agentOf(request), input, asked, mode, request.stages);
+        return { body, text: () => renderResults(body.results) };
+      });
+    }
+
+    /** Answers 304, before anything is embedded or ranked, when the caller has this answer already. */
+    async function named<B extends { status: string }>(
+      request: FastifyRequest,
+      reply: FastifyReply,
+      { idempotency_key: _, ...input }: ContextInput | RecallInput,
+      seen: { readonly route: string; readonly also: readonly number[] },
+      answer: (asked: SearchRequest) => Promise<{ body: B; text: () => string }>,
+    ) {
+      const asked = toSearch(request, input);
+      const text = wantsText(request, input);
+      const { warnings } = request;
+      const etag = etagOf(deps, principalOf(request), agentOf(request), {
+        ...seen,
         input,
-        toSearch(request, input),
-        mode,
-        request.stages,
-      );
+        team: asked.team,
+        text,
+        warnings,
+      });
+      // Its failure is met where it is awaited; the search may fail before that, and a rejection that nobody hears ends the process.
+      etag.catch(() => {});
+      const known = request.headers['if-none-match'];
+      if (known !== undefined && isNamed(known, await etag)) {
+        return reply
+          .code(304)
+          .headers(cacheHeaders(await etag))
+          .send();
+      }
+      const { body, text: rendered } = await answer({ ...asked, after: etag });
+      // What a passing failure made poorer must not be taken for the answer of this state.
+      if (body.status !== 'degraded' || deps.embedder.degraded) reply.headers(cacheHeaders(await etag));
       reply.header('x-xmemo-status', body.status);
-      return wantsText(request, input)
-        ? reply.type(TEXT).send(renderResults(body.results))
-        : reply.send(withWarnings(request, body));
+      return text ? reply.type(TEXT).send(rendered()) : reply.send(withWarnings(request, body));
     }
   };
+
+const cacheHeaders = (etag: string) => ({
+  etag,
+  'cache-control': 'private, no-cache',
+  vary: 'Authorization, X-API-Key, Accept, X-Memory-OS-Agent-ID',
+});
 
 /** JSON or the text profile. */
 function answers<T extends z.ZodType>(schema: T) {

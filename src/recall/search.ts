@@ -27,6 +27,8 @@ export interface SearchRequest {
   readonly knowledge?: { readonly spaces: readonly number[]; readonly alone: boolean } | undefined;
   /** What relative times in the query are counted from; default: the newest candidate's time, never the clock. */
   readonly askedAt: Date | undefined;
+  /** What must have been read before the state is looked at; runs beside the embedding of the query. */
+  readonly after?: Promise<unknown> | undefined;
 }
 
 export interface Ranking {
@@ -62,6 +64,7 @@ export async function search<T>(
     knowledge?.alone ? [] : findSpaces(deps.db, spacesOf(principal, request.team)),
     ensureModel(deps.db, deps.embedder),
     embedQuery(deps, request.query, degraded),
+    request.after,
   ]);
   const spaces = [...own, ...(knowledge?.spaces ?? [])];
   clock('embed');

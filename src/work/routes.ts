@@ -4,6 +4,7 @@ import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import { agentOf, principalOf } from '../http/auth.ts';
 import { toDate } from '../http/fields.ts';
+import { repeatable } from '../http/idempotency.ts';
 import { withWarnings } from '../http/wire.ts';
 import { asking, closeRequest, listRequest, toWork } from './input.ts';
 import { close, list, type Memories, store } from './items.ts';
@@ -36,7 +37,7 @@ export const workRoutes =
         const input = toWork(request, body, { content: body.content, path: 'work/timeline', memoryType: 'episodic' });
         const occurredAt = toDate(body.occurred_at) ?? deps.now();
         const row = await store(
-          deps,
+          await repeatable(deps, request),
           memories,
           ...asking(request, body),
           { ...input, occurredAt },
@@ -83,7 +84,7 @@ export const workRoutes =
       handler: async (request, reply) => {
         const { body } = request;
         const input = toWork(request, body, { content: body.content, path: 'work/todos', memoryType: 'working' });
-        const row = await store(deps, memories, ...asking(request, body), input, {
+        const row = await store(await repeatable(deps, request), memories, ...asking(request, body), input, {
           kind: 'reminder',
           itemStatus: 'open',
           dueAt: toDate(body.due_at),
@@ -131,7 +132,7 @@ export const workRoutes =
       handler: async (request) => {
         const { note, ...which } = request.body;
         const metadata = note === undefined ? {} : { note };
-        const row = await close(deps, memories, principalOf(request), {
+        const row = await close(await repeatable(deps, request), memories, principalOf(request), {
           ...closeRequest(request.params.id, which),
           kind: 'reminder',
           status: 'completed',
@@ -160,7 +161,13 @@ export const workRoutes =
         });
         const metadata = { ...input.metadata, options: body.options };
         const item = { kind: 'decision' as const, itemStatus: 'open' as const, dueAt: toDate(body.due_at) };
-        const row = await store(deps, memories, ...asking(request, body), { ...input, metadata }, item);
+        const row = await store(
+          await repeatable(deps, request),
+          memories,
+          ...asking(request, body),
+          { ...input, metadata },
+          item,
+        );
         return reply.code(201).send(withWarnings(request, toDecision(row, agentOf(request, body))));
       },
     });
@@ -207,7 +214,7 @@ export const workRoutes =
           status: 'resolved' as const,
           metadata: { resolution },
         };
-        const row = await close(deps, memories, principalOf(request), closing);
+        const row = await close(await repeatable(deps, request), memories, principalOf(request), closing);
         if (row.metadata.resolution !== resolution)
           throw new ApiError('conflict', 'the decision was resolved otherwise before');
         return withWarnings(request, toDecision(row, agentOf(request)));

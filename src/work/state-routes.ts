@@ -4,6 +4,7 @@ import { assertInside } from '../db/boundary.ts';
 import type { Deps } from '../deps.ts';
 import { agentOf, principalOf, requireScope } from '../http/auth.ts';
 import { isUuid, toFilters } from '../http/fields.ts';
+import { repeatable } from '../http/idempotency.ts';
 import { withWarnings } from '../http/wire.ts';
 import { asking, endOf, toPlace } from './input.ts';
 import type { Memories } from './items.ts';
@@ -34,7 +35,7 @@ export const stateRoutes =
       handler: async (request) => {
         const { body } = request;
         const input = toPlace(request, body);
-        const row = await updateState(deps, memories, ...asking(request, body), {
+        const row = await updateState(await repeatable(deps, request), memories, ...asking(request, body), {
           ...input,
           stateKey: body.state_key,
           content: body.content,
@@ -66,14 +67,19 @@ export const stateRoutes =
         assertInside(principalOf(request), from);
         const target = { ...body, bucket };
         const input = toPlace(request, target);
-        const { row, counts } = await takeSnapshot(deps, memories, ...asking(request, target), {
-          ...input,
-          label,
-          stateKey: state_key,
-          from,
-          limits: { events: body.timeline_limit, reminders: body.reminder_limit, decisions: body.decision_limit },
-          expiresAt: endOf(body.ttl_seconds, deps.now()) ?? null,
-        });
+        const { row, counts } = await takeSnapshot(
+          await repeatable(deps, request),
+          memories,
+          ...asking(request, target),
+          {
+            ...input,
+            label,
+            stateKey: state_key,
+            from,
+            limits: { events: body.timeline_limit, reminders: body.reminder_limit, decisions: body.decision_limit },
+            expiresAt: endOf(body.ttl_seconds, deps.now()) ?? null,
+          },
+        );
         return reply.code(201).send(
           withWarnings(request, {
             id: row.id,
@@ -112,7 +118,7 @@ export const stateRoutes =
           status: '%',
         });
         assertInside(principal, from);
-        const restored = await restore(deps, memories, principal, agentOf(request, body), {
+        const restored = await restore(await repeatable(deps, request), memories, principal, agentOf(request, body), {
           snapshotId: body.snapshot_id,
           stateKey: body.state_key,
           from,

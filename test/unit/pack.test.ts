@@ -6,13 +6,14 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';
 import { get_encoding } from 'tiktoken';
-import { nearDuplicate, withoutNearDuplicates } from '../../src/recall/duplicates.ts';
+import { withoutNearDuplicates } from '../../src/recall/duplicates.ts';
 import { makeExcerpter } from '../../src/recall/excerpt.ts';
 import { buildPack, FrameTooLarge, type Pack, type PackCandidate, type PackRequest } from '../../src/recall/pack.ts';
 import { EMPTY_ANSWER, renderAnswer, renderContext, renderLabel } from '../../src/recall/render.ts';
 import { foldContent, graphemeCut, inline, neutralise, restore } from '../../src/recall/sanitize.ts';
 import { isTokenBorder, makeCountTokens, warm } from '../../src/recall/tokens.ts';
 import { analyse } from '../../src/text/analyse.ts';
+import { nearDuplicate } from '../../src/text/near-duplicate.ts';
 import { invalidText } from '../../src/text/unicode.ts';
 import { TOKENIZERS, type TokenizerName } from '../../src/types.ts';
 

@@ -1,0 +1,165 @@
+/** Reads JSON lines of an import. Everything that can be wrong with a line is found before anything is stored, and named by its number. */
+import type { Action } from '../db/memories.ts';
+import { ApiError, invalid } from '../errors.ts';
+import { MAX_CONTENT_BYTES } from '../http/fields.ts';
+import { invalidText, isBlank, utf8Length } from '../text/unicode.ts';
+import type { MemoryType } from '../types.ts';
+import { type MemoryRecord, recordSchema } from './record.ts';
+
+/** A memory as a line tells it, with columns as the database has them. */
+export interface ImportedMemory extends Columns {
+  readonly id: string;
+  readonly version: number;
+  readonly status: 'active' | 'archived';
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  readonly versions: readonly ImportedVersion[];
+}
+
+export interface ImportedVersion extends Columns {
+  readonly version: number;
+  readonly status: 'active' | 'archived' | 'deleted';
+  readonly valid_from: Date;
+  readonly valid_to: Date;
+}
+
+interface Columns {
+  readonly action: Action;
+  readonly content: string;
+  readonly bucket: string;
+  readonly scope: string | null;
+  readonly path: string | null;
+  readonly memory_type: MemoryType;
+  readonly semantic_key: string | null;
+  readonly importance: number | null;
+  readonly confidence: number | null;
+  readonly source: string | null;
+  readonly author: string | null;
+  readonly agent_id: string | null;
+  readonly agent_instance: string | null;
+  readonly session_id: string | null;
+  readonly position: number | null;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly provenance: Readonly<Record<string, unknown>>;
+  readonly occurred_at: Date | null;
+  readonly expires_at: Date | null;
+}
+
+export interface Line {
+  /** From 1. */
+  readonly number: number;
+  readonly record: ImportedMemory;
+}
+
+export interface Defaults {
+  readonly bucket: string;
+  readonly scope: string | null;
+}
+
+/** The lines of one page; blank lines count, and say nothing. @throws ApiError validation_error naming the line */
+export function readLines(
+  input: Defaults & { readonly jsonl: string; readonly limit: number; readonly cursor: number },
+  now: Date,
+): { lines: Line[]; next: number | null } {
+  const all = input.jsonl.split('\n');
+  if (all.at(-1) === '') all.pop();
+  if (input.cursor > all.length) throw invalid('body', 'cursor', `is beyond the last line, ${all.length}`);
+  const end = Math.min(all.length, input.cursor + input.limit);
+  const lines: Line[] = [];
+  const numbers = new Map<string, number>();
+  for (let at = input.cursor; at < end; at++) {
+    if (isBlank(all[at]!)) continue;
+    const record = readLine(all[at]!, at + 1, input, now);
+    const twin = numbers.get(record.id);
+    if (twin !== undefined) throw fault(at + 1, `its id stands in line ${twin} too`);
+    numbers.set(record.id, at + 1);
+    lines.push({ number: at + 1, record });
+  }
+  return { lines, next: end < all.length ? end : null };
+}
+
+function readLine(text: string, number: number, defaults: Defaults, now: Date): ImportedMemory {
+  const parsed = recordSchema.safeParse(parse(text, number));
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw fault(number, [issue?.path.join('.'), issue?.message].filter(Boolean).join(': '));
+  }
+  assertTexts(parsed.data, number);
+  const { created_at, updated_at, versions, ...record } = parsed.data;
+  const created = created_at === undefined ? now : new Date(created_at);
+  return {
+    ...toColumns(record, defaults),
+    id: record.id,
+    version: record.version,
+    status: record.status,
+    created_at: created,
+    updated_at: updated_at === undefined ? created : new Date(updated_at),
+    versions: versions.map(({ valid_from, valid_to, ...version }) => ({
+      ...toColumns(version, defaults),
+      version: version.version,
+      status: version.status,
+      valid_from: new Date(valid_from),
+      valid_to: new Date(valid_to),
+    })),
+  };
+}
+
+function parse(text: string, number: number): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw fault(number, 'is not JSON');
+  }
+}
+
+/** What `remember` refuses is refused here too. */
+function assertTexts({ content, versions, ...rest }: MemoryRecord, number: number): void {
+  for (const text of [content, ...versions.map((v) => v.content)]) {
+    if (isBlank(text)) throw fault(number, 'content: must hold more than white space');
+    if (utf8Length(text) > MAX_CONTENT_BYTES)
+      throw new ApiError('payload_too_large', `line ${number}: content is longer than ${MAX_CONTENT_BYTES} bytes`);
+  }
+  for (const text of textsOf([content, versions, rest])) {
+    const wrong = invalidText(text);
+    if (wrong) throw fault(number, wrong === 'nul' ? 'holds a NUL character' : 'holds half of a surrogate pair');
+  }
+}
+
+function textsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => [key, ...textsOf(inner)]);
+}
+
+function toColumns(
+  record: Omit<MemoryRecord, 'versions' | 'created_at' | 'updated_at' | 'status' | 'id'>,
+  { bucket, scope }: Defaults,
+): Columns {
+  const date = (text: string | null | undefined) => (text == null ? null : new Date(text));
+  return {
+    action: record.action,
+    content: record.content,
+    bucket: record.bucket ?? bucket,
+    scope: record.scope ?? scope,
+    path: record.path ?? null,
+    memory_type: record.memory_type,
+    semantic_key: record.semantic_key ?? null,
+    importance: record.importance ?? null,
+    confidence: record.confidence ?? null,
+    source: record.source ?? null,
+    author: record.author ?? null,
+    agent_id: record.agent_id ?? null,
+    agent_instance: record.agent_instance_hash ?? null,
+    session_id: record.session_id ?? null,
+    position: record.position ?? null,
+    metadata: record.metadata,
+    provenance: record.provenance,
+    occurred_at: date(record.occurred_at),
+    expires_at: date(record.expires_at),
+  };
+}
+
+const fault = (number: number, what: string): ApiError =>
+  new ApiError('validation_error', `line ${number}: ${what}`, {
+    faults: [{ loc: ['body', 'jsonl', number], msg: `line ${number}: ${what}`, type: 'line_invalid' }],
+  });

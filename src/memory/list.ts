@@ -1,0 +1,74 @@
+/** Lists memories, newest arrival first. The order is that of a key, so that a cursor neither skips nor repeats when others write. */
+import { createHash } from 'node:crypto';
+import { assertInside, spacesOf } from '../db/boundary.ts';
+import { COLUMNS, type MemoryRow } from '../db/memories.ts';
+import { findSpaces } from '../db/spaces.ts';
+import { sql } from '../db/sql.ts';
+import { type Filters, matches, visible } from '../db/visible.ts';
+import type { Deps } from '../deps.ts';
+import { invalid } from '../errors.ts';
+import { canonicalJson } from '../text/json.ts';
+import type { Principal } from '../types.ts';
+
+export interface ListRequest {
+  readonly filters: Filters;
+  readonly team: string | undefined;
+  readonly limit: number;
+  readonly offset: number;
+  readonly cursor: string | undefined;
+}
+
+export interface Listed {
+  readonly rows: readonly MemoryRow[];
+  /** Of all pages. */
+  readonly total: number;
+  readonly next: string | null;
+}
+
+/** Bytes of content after which a page ends early, so that five hundred books do not end in one reply. */
+export const PAGE_BYTES = 1_500_000;
+
+/** @throws ApiError boundary_denied; validation_error for a cursor that is not of this list */
+export async function list(
+  deps: Deps,
+  principal: Principal,
+  { filters, team, limit, offset, cursor }: ListRequest,
+): Promise<Listed> {
+  assertInside(principal, filters);
+  const after = cursor === undefined ? undefined : readCursor(cursor, filters, team);
+  const spaces = await findSpaces(deps.db, spacesOf(principal, team));
+  const predicate = sql`m.space_id = any (${spaces}::int[]) and ${visible(principal, deps.now())} and ${matches(filters)}`;
+  return deps.db.transaction({ spaces, readOnly: true }, async (tx) => {
+    const [count] = await tx.query<{ total: number }>(
+      sql`select count(*)::int as total from memories m where ${predicate}`,
+    );
+    const rows = await tx.query<MemoryRow & { more: boolean }>(sql`
+      with page as (
+        select m.space_id, m.seq, octet_length(m.content) as size, row_number() over (order by m.seq desc) as n
+        from memories m where ${predicate}${after === undefined ? sql`` : sql` and m.seq < ${after}`}
+        order by m.seq desc limit ${limit + 1} offset ${offset}),
+      sized as (select *, sum(size) over (order by seq desc) - size as above from page)
+      select ${COLUMNS}, (select count(*) from page) > count(*) over () as more
+      from sized p join memories m on m.space_id = p.space_id and m.seq = p.seq join spaces s on s.id = m.space_id
+      where p.above < ${PAGE_BYTES} and p.n <= ${limit + offset} order by m.seq desc`);
+    const last = rows.at(-1);
+    return { rows, total: count!.total, next: last?.more ? writeCursor(last.seq, filters, team) : null };
+  });
+}
+
+function writeCursor(seq: string, filters: Filters, team: string | undefined): string {
+  const mark = createHash('sha256')
+    .update(canonicalJson([seq, filters, team]))
+    .digest('hex')
+    .slice(0, 12);
+  return `${seq}.${mark}`;
+}
+
+/** A cursor belongs to its filters: with others it would silently leave memories out. */
+function readCursor(cursor: string, filters: Filters, team: string | undefined): string {
+  const seq = /^(\d{1,18})\.[0-9a-f]{12}$/.exec(cursor)?.[1];
+  if (seq === undefined || writeCursor(seq, filters, team) !== cursor) {
+    throw invalid('query', 'cursor', 'is not one of this list: send it as it came, with the same filters');
+  }
+  return seq;
+}

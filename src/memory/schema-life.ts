@@ -1,0 +1,246 @@
+/** The wire of what happens to a memory after it was stored: change, versions, use, lists, counts, bulk, transfer. */
+import { z } from 'zod';
+import { ACTIONS } from '../db/memories.ts';
+import { filterShape, instant, name } from '../http/fields.ts';
+import { memorySchema, memoryShape, warningsSchema } from '../http/wire.ts';
+import { MEMORY_TYPES } from '../types.ts';
+import { FORGET_MODES } from './receipt.ts';
+import { conflictsSchema, detectConflicts } from './schema.ts';
+
+const object = z.record(z.string(), z.unknown());
+const unit = z.number().min(0).max(1);
+const key = name.optional().describe('As the header Idempotency-Key: a repeated request is done once, for 24 hours.');
+const count = z.number().int().min(0);
+
+export const patchBody = z.object({
+  content: z.string().min(1).optional(),
+  path: z.string().max(1_024).optional().describe('Empty: without a path.'),
+  bucket: name.optional(),
+  scope: name.optional(),
+  team_id: name.optional().describe('Only the team that it belongs to: a memory does not move between teams.'),
+  memory_type: z
+    .enum([...MEMORY_TYPES, 'auto', '%'])
+    .optional()
+    .describe('`auto` and `%`: as it is.'),
+  status: z
+    .enum(['active', 'archived', 'deleted', '%'])
+    .optional()
+    .describe('`deleted` forgets it, as mode soft_delete does, and stands alone. `%`: as it is.'),
+  importance: unit.optional(),
+  confidence: unit.optional(),
+  expires_at: instant.optional(),
+  occurred_at: instant.optional(),
+  author: name.optional(),
+  session_id: name.optional(),
+  position: z.number().int().min(0).max(2_147_483_647).optional(),
+  source: name.optional(),
+  semantic_key: name.optional(),
+  metadata: object.optional(),
+  merge_metadata: z.boolean().default(true).describe('false: metadata replaces what is there.'),
+  provenance: object.optional(),
+  merge_provenance: z.boolean().default(true).describe('false: provenance replaces what is there.'),
+  detect_conflicts: detectConflicts,
+  idempotency_key: key,
+});
+
+/** Whole after a change; of a forgotten memory only what names it. */
+export const patchReply = memorySchema
+  .partial()
+  .required({ id: true, memory_id: true, status: true })
+  .extend({ conflicts: conflictsSchema, warnings: warningsSchema });
+
+const versionShape = z.object({
+  ...memoryShape,
+  action: z.enum(ACTIONS).describe('What made this version.'),
+  valid_from: z.string(),
+  valid_to: z.string().nullable().describe('null: the present version.'),
+});
+
+export const versionsQuery = z.object({
+  limit: z.number().int().min(1).max(100).default(20),
+  before: z.number().int().min(1).optional().describe('Only versions below this number.'),
+});
+export const versionsReply = z.object({
+  id: z.uuid(),
+  memory_id: z.uuid(),
+  versions: z.array(versionShape).describe('Newest first.'),
+  next_before: z.number().int().nullable(),
+  warnings: warningsSchema,
+});
+
+const usageShape = z.object({
+  used: count,
+  reinforced: count,
+  standing: z.number().min(0).max(1),
+  last_at: z.string().nullable(),
+});
+
+export const explainQuery = z.object({
+  query: z.string().max(4_000).optional().describe('Say how this query finds the memory.'),
+  include_embedding: z.boolean().default(false),
+  bucket: filterShape.bucket,
+  scope: filterShape.scope,
+  team_id: filterShape.team_id,
+});
+
+export const explainReply = z.object({
+  ...memoryShape,
+  memory: memorySchema,
+  versions: z.array(versionShape).describe('The newest twenty, the present one first.'),
+  usage: usageShape,
+  match: z
+    .object({
+      rank: z.number().int().nullable().describe('1 is the best; null: not among the candidates of this query.'),
+      candidates: count,
+      score: unit.nullable(),
+      snippet: z.string().nullable(),
+      explanation: z
+        .object({
+          fused: z.number(),
+          parts: z.record(z.string(), z.number()),
+          bm25: z.number(),
+          cosine: z.number().nullable(),
+        })
+        .nullable(),
+      answerability: z.number(),
+    })
+    .nullable()
+    .describe('null: no query was given.'),
+  embedding: z
+    .array(z.object({ model: z.string(), start: count, end: count, vector: z.array(z.number()) }))
+    .nullable()
+    .describe('One entry a passage; null unless include_embedding is true.'),
+  warnings: warningsSchema,
+});
+
+export const restoreBody = z.object({
+  reason: z.string().max(1_000).optional().describe('Taken, and not kept.'),
+  metadata: object.optional().describe('Taken, and not kept.'),
+  idempotency_key: key,
+});
+export const restoreReply = z.object({
+  ...memoryShape,
+  restored: z.boolean().describe('false: it was not forgotten.'),
+  warnings: warningsSchema,
+});
+
+export const usageBody = z.object({
+  action: z.literal('used').default('used'),
+  context: z.string().max(4_000).optional().describe('Taken, and not kept.'),
+  usage_tracking_id: name
+    .optional()
+    .describe('From the answer that showed the memory; the same one twice in a row counts once.'),
+  metadata: object.optional().describe('Taken, and not kept.'),
+  idempotency_key: key,
+});
+export const usageReply = z.object({
+  id: z.uuid(),
+  memory_id: z.uuid(),
+  action: z.literal('used'),
+  ...usageShape.shape,
+  warnings: warningsSchema,
+});
+
+export const listQuery = z.object({
+  ...filterShape,
+  limit: z.number().int().min(1).max(500).default(100),
+  offset: z
+    .number()
+    .int()
+    .min(0)
+    .max(10_000_000)
+    .default(0)
+    .describe('Live: writes between two pages move it. Better follow next_cursor.'),
+  cursor: z.string().max(64).optional().describe('next_cursor of the page before, with the same filters.'),
+});
+export const listReply = z.object({
+  items: z
+    .array(memorySchema)
+    .describe('Newest arrival first. A page of very long memories ends before its limit; next_cursor goes on.'),
+  memories: z.array(memorySchema).describe('Alias of items.'),
+  total: count,
+  limit: count,
+  offset: count,
+  next_cursor: z.string().nullable(),
+  warnings: warningsSchema,
+});
+
+export const statsQuery = z.object({
+  ...filterShape,
+  status: z.enum(['active', 'archived', '%']).default('%'),
+  group_by: z
+    .string()
+    .max(300)
+    .optional()
+    .describe('`path`, `type`, `status`, `source`, `bucket`, `day` (UTC) or `metadata:KEY`.'),
+  top_n: z.number().int().min(1).max(200).default(20),
+});
+const counts = z.record(z.string(), count);
+export const statsReply = z.object({
+  total_count: count.describe('Visible to this token.'),
+  filtered_count: count,
+  scanned_count: count.describe('Alias of total_count: all of them were looked at.'),
+  latest_at: z.string().nullable(),
+  oldest_at: z.string().nullable(),
+  type_counts: counts,
+  status_counts: counts,
+  bucket_counts: counts,
+  groups: z
+    .array(z.object({ group_by: z.record(z.string(), z.string().nullable()), count }))
+    .describe('Largest first.'),
+  warnings: warningsSchema,
+});
+
+export const forgetManyBody = z.object({
+  ...filterShape,
+  status: z.enum(['active', 'archived', '%']).default('%'),
+  all: z.boolean().default(false).describe('Must be true when no filter is given.'),
+  mode: z.enum(['soft_delete', 'hard_delete']).default('soft_delete'),
+  reason: z.string().max(1_000).optional(),
+  dry_run: z.boolean().default(false).describe('Count, and forget nothing.'),
+  idempotency_key: key,
+});
+export const forgetManyReply = z.object({
+  id: z.string().describe('Of this request.'),
+  status: z.enum(['deleted', 'dry_run']),
+  mode: z.enum(FORGET_MODES),
+  count: count.describe('Memories that were, or would be, forgotten: all that match.'),
+  forgotten_at: z.string().nullable(),
+  warnings: warningsSchema,
+});
+
+const cursor = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).default(0);
+
+export const exportBody = z.object({
+  ...filterShape,
+  team_id: name.optional().describe("This team's memories instead of the owner's own."),
+  status: z.enum(['active', 'archived', '%']).default('%'),
+  limit: z.number().int().min(1).max(5_000).default(500).describe('Memories a page, at most.'),
+  cursor: cursor.describe('next_cursor of the page before; it grows strictly.'),
+});
+export const exportReply = z.object({
+  jsonl: z.string().describe('One memory a line, in the order of arrival, earlier versions included.'),
+  count,
+  next_cursor: z.number().int().nullable(),
+  warnings: warningsSchema,
+});
+
+export const importBody = z.object({
+  jsonl: z.string().describe('Lines of an export. An id that is there with the same version and text is skipped.'),
+  bucket: name.default('private').describe('For lines that name none.'),
+  scope: name.optional().describe('For lines that name none.'),
+  team_id: name.optional().describe('Into the memories of this team.'),
+  limit: z.number().int().min(1).max(5_000).default(500).describe('Lines a page.'),
+  cursor: cursor.describe('next_cursor of the page before: lines that were taken already.'),
+  dry_run: z.boolean().default(false).describe('Check everything, store nothing.'),
+  idempotency_key: key,
+});
+export const importReply = z.object({
+  id: z.string().describe('Of this request.'),
+  status: z.enum(['imported', 'dry_run']),
+  imported: count,
+  skipped: count,
+  next_cursor: z.number().int().nullable(),
+  dry_run: z.boolean(),
+  warnings: warningsSchema,
+});

@@ -44,7 +44,7 @@ export const configSchema = z.object({
     .string()
     .regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://')
     .optional()
-    .describe('Postgres 15 or newer with pgvector 0.8 or newer. Unset: the embedded database in DATA_DIR.'),
+    .describe('Postgres 15 or newer with pgvector 0.7 or newer. Unset: the embedded database in DATA_DIR.'),
   DATA_DIR: z
     .string()
     .min(1)

@@ -7,6 +7,7 @@ import { purge } from '../memory/purge.ts';
 import { keepEmbedded } from '../memory/reembed.ts';
 import { makeCountTokens } from '../recall/tokens.ts';
 import { timeRanges } from '../text/dates.ts';
+import { TOKEN_SCOPES } from '../types.ts';
 import { configOrExit, fail, jwtSecret, makeLog, openDb, openEmbedder, signsTokens } from './start.ts';
 import { signToken } from './tokens.ts';
 import { welcome } from './welcome.ts';
@@ -44,7 +45,7 @@ try {
   if (db.kind === 'embedded' && signsTokens(config)) {
     const token = signToken(secret, {
       owner: 'demo',
-      scopes: ['memory:read', 'memory:write', 'memory:delete'],
+      scopes: TOKEN_SCOPES.filter((scope) => !scope.startsWith('temporary:')),
       ttlSeconds: DEMO_TTL_SECONDS,
     });
     console.log(welcome(address, token));

@@ -1,4 +1,5 @@
 /** Registers everything, in reading order. Opens nothing: the database, the model and the clock come in. */
+import cors from '@fastify/cors';
 import helmet from '@fastify/helmet';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
@@ -91,6 +92,7 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
   registerObserve(app);
   registerErrors(app);
   await app.register(helmet, { global: true, contentSecurityPolicy: false });
+  await registerCors(app, deps);
   await registerOpenapi(app);
   const authenticate = await registerAccess(app, deps, secret);
 
@@ -138,6 +140,13 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
     );
   }
   return app;
+}
+
+/** Off unless origins are named; never with cookies, which the service does not read. */
+async function registerCors(app: FastifyInstance, { config }: Deps): Promise<void> {
+  if (config.CORS_ORIGINS === undefined) return;
+  const exposedHeaders = ['etag', 'retry-after', 'server-timing', 'x-request-id', 'x-xmemo-status'];
+  await app.register(cors, { origin: config.CORS_ORIGINS.split(/,\s*/), exposedHeaders, strictPreflight: false });
 }
 
 /** The limits before and after the token is looked at, the token itself, and what is noted of it. */

@@ -85,6 +85,14 @@ export const configSchema = z.object({
     .min(1)
     .optional()
     .describe('Addresses or networks (comma-separated) of proxies whose X-Forwarded-For is believed. Unset: none.'),
+  CORS_ORIGINS: z
+    .string()
+    .regex(
+      /^https?:\/\/[^\s,*/]+(,\s*https?:\/\/[^\s,*/]+)*$/,
+      'must be origins like https://app.example.com, separated by commas',
+    )
+    .optional()
+    .describe('Origins (comma-separated) whose browser pages may read answers. Unset: none.'),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
     .default('info')

@@ -201,3 +201,24 @@ function nested(depth: number): Record<string, unknown> {
   for (let i = 0; i < depth; i++) value = { a: value };
   return value;
 }
+
+t.test('pages of other origins read nothing, unless the operator names them', async (t) => {
+  const preflight = { origin: 'https://app.example.com', 'access-control-request-method': 'POST' };
+  const closed = await startService();
+  t.teardown(() => closed.close());
+  const refused = await closed.app.inject({ method: 'OPTIONS', url: '/v1/recall', headers: preflight });
+  t.notOk(refused.headers['access-control-allow-origin']);
+  const open = await startService({
+    env: { CORS_ORIGINS: 'https://app.example.com, https://b.example' },
+    beside: closed,
+  });
+  t.teardown(() => open.close());
+  const allowed = await open.app.inject({ method: 'OPTIONS', url: '/v1/recall', headers: preflight });
+  t.equal(allowed.headers['access-control-allow-origin'], 'https://app.example.com');
+  const foreign = await open.app.inject({
+    method: 'OPTIONS',
+    url: '/v1/recall',
+    headers: { ...preflight, origin: 'https://evil.example' },
+  });
+  t.notOk(foreign.headers['access-control-allow-origin']);
+});

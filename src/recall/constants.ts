@@ -42,6 +42,8 @@ export const BOOSTS = {
   /** Importance and confidence, centred: they break ties between equals and no more. */
   importance: 0.05,
   confidence: 0.05,
+  /** What was of use before, bounded by the standing of 0..1. */
+  used: 0.05,
 } as const;
 
 export interface ModelConstants {

@@ -110,12 +110,13 @@ function bestFirst(a: Ranked, b: Ranked): number {
   );
 }
 
-function standing({ memory_type, importance, confidence }: Candidate, preferWorking: boolean): number {
+function standing({ memory_type, importance, confidence, used }: Candidate, preferWorking: boolean): number {
   const centred = (value: number | null): number => (value === null ? 0 : value - 0.5);
   return (
     (preferWorking && memory_type === 'working' ? BOOSTS.working : 0) +
     BOOSTS.importance * centred(importance) +
-    BOOSTS.confidence * centred(confidence)
+    BOOSTS.confidence * centred(confidence) +
+    BOOSTS.used * used
   );
 }
 

@@ -155,7 +155,7 @@ async function exact(
 ): Promise<Ranking> {
   const rows = await tx.query<Candidate>(sql`
     select m.space_id, m.seq::text, m.id, 0 as bm25, null as cosine, null as passage, 0 as log_length, m.author, m.path, m.memory_type, m.importance,
-      m.confidence, m.occurred_at, m.created_at, null as session, null as before_seq, left(m.content, 4000) as head, '' as tail, null as hash, null as held
+      m.confidence, m.occurred_at, m.created_at, null as session, null as before_seq, left(m.content, 4000) as head, '' as tail, 0 as used, null as hash, null as held
     from memories m where m.space_id = any (${spaces}::int[]) and m.id = ${id} and ${predicate}`);
   const ranked = rows.map((candidate): Scored => {
     const parts = { lexical: 0, dense: 0, author: 0, date: 0, asks: 0, standing: 0, document: 0, session: 0, late: 0 };

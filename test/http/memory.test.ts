@@ -206,6 +206,21 @@ t.test('the main job', async (t) => {
     );
   });
 
+  await t.test('of two equals the newer stands first, until the older proves of use', async (t) => {
+    const older = await remember({ content: 'Bilbies dig burrows.', bucket: 'equals' });
+    const newer = await remember({ content: 'Bilbies dig burrows.', bucket: 'equals' });
+    const ask = () => call('GET', '/recall', { query: { query: 'bilbies burrows', bucket: 'equals', explain: true } });
+    const before = await ask();
+    t.same(ids(before), [newer.id, older.id]);
+    await call('POST', `/memories/${older.id}/usage`, {
+      body: { action: 'used', usage_tracking_id: before.body.usage_tracking_id },
+    });
+    const after = await ask();
+    t.same(ids(after), [older.id, newer.id]);
+    const [first, second] = after.body.results;
+    t.ok(first.explanation.parts.standing - second.explanation.parts.standing <= 0.05, 'bounded');
+  });
+
   await t.test('explain says why a memory is in the answer, or what kept it out', async (t) => {
     const { id } = await remember({ content: 'Echidnas lay eggs.', path: 'animals/echidna' });
     const why = async (body: object) =>

@@ -81,22 +81,11 @@ export async function findCandidates(tx: Tx, request: ArmsRequest): Promise<Foun
       from stats, unnest(${[...terms].sort()}::text[]) as t(term),
         lateral (select count(*) as df from postings p where p.space_id = stats.space_id and p.term = t.term) d),
     lex as materialized (
-      select idf.space_id, h.seq, sum(w * ${K1 + 1}::float8 * tf / (tf + ${K1 * (1 - B)}::float8 + norm * length) order by idf.term) as bm25
+      select idf.space_id, h.seq, ${exactSum(sql`w * ${K1 + 1}::float8 * tf / (tf + ${K1 * (1 - B)}::float8 + norm * length)`)} as bm25
       from idf, lateral (select seq, tf, length from postings p where p.space_id = idf.space_id and p.term = idf.term offset 0) h
       group by 1, 2),
-    lexical as materialized (
-      select z.space_id, z.seq from (select * from lex order by bm25 desc, seq desc offset 0) z,
-        lateral (select from memories m where m.space_id = z.space_id and m.seq = z.seq and ${predicate} offset 0) ok
-      limit ${ARM_LIMIT}),
-    dense as materialized (${
-      query
-        ? sql`select z.space_id, z.seq from (
-            select space_id, seq, min((embedding <=> ${query}::halfvec) - ${LENGTH_PRIOR / scale.factor}::float8 * log_length) as d
-            from passages where space_id = any (${spaces}::int[]) and model = ${model} and ${sizeOf(request.vector!)} group by 1, 2 order by d, seq desc offset 0) z,
-          lateral (select from memories m where m.space_id = z.space_id and m.seq = z.seq and ${predicate} offset 0) ok
-          limit ${ARM_LIMIT}`
-        : sql`select space_id, seq from lexical where false`
-    }),
+    ${arm('lexical', { best: sql`bm25 desc, seq desc`, rows: sql`select space_id, seq, bm25 from lex` }, predicate)},
+    ${arm('dense', query ? { best: sql`distance, seq desc`, rows: distances(request, query) } : undefined, predicate)},
     -- Grouped and not joined: the planner takes the lexical scores for a few rows and would compare each with each.
     found as (
       select space_id, seq, max(bm25) as bm25 from (
@@ -169,6 +158,49 @@ export async function loadTokenBits(
     from unnest(${wanted.map((c) => c.space_id)}::int[], ${wanted.map((c) => c.seq)}::bigint[], ${wanted.map((c) => c.passage)}::int[]) as w(space_id, seq, ordinal)
       join passages p on p.space_id = w.space_id and p.model = ${model} and p.seq = w.seq and p.ordinal = w.ordinal`);
   return new Map(rows.flatMap((row) => (row.token_bits ? [[row.seq, row.token_bits] as const] : [])));
+}
+
+/**
+ * The first ARM_LIMIT visible memories of an arm. The best rows are found by a bounded sort and looked at first; only where they do not hold
+ * enough visible memories (a narrow filter, long memories of many passages) are all rows sorted. Both give the same memories.
+ */
+function arm(
+  name: 'lexical' | 'dense',
+  source: { readonly best: Sql; readonly rows: Sql } | undefined,
+  predicate: Sql,
+): Sql {
+  const [first, near, all] = NAMES[name];
+  if (!source) return sql`${all} as (select null::int as space_id, null::bigint as seq where false)`;
+  const { best, rows } = source;
+  const by = name === 'lexical' ? sql`max(bm25) as bm25` : sql`min(distance) as distance`;
+  const visible = (ranked: Sql) => sql`
+    select z.space_id, z.seq from (select space_id, seq, ${by} from ${ranked} r group by 1, 2 order by ${best} offset 0) z,
+      lateral (select from memories m where m.space_id = z.space_id and m.seq = z.seq and ${predicate} offset 0) ok
+    limit ${ARM_LIMIT}`;
+  return sql`
+    ${first} as materialized (select * from (${rows}) s order by ${best} limit ${FIRST_LOOK}),
+    ${near} as materialized (${visible(first)}),
+    ${all} as materialized (
+      select * from ${near} where (select count(*) from ${near}) = ${ARM_LIMIT}
+      union all (select * from (${visible(sql`(${rows})`)}) every where (select count(*) from ${near}) < ${ARM_LIMIT}))`;
+}
+
+/** Rows that are looked at first: enough for filters that let one in four through. */
+const FIRST_LOOK = 4 * ARM_LIMIT;
+
+const NAMES = {
+  lexical: [sql`lexical_first`, sql`lexical_near`, sql`lexical`],
+  dense: [sql`dense_first`, sql`dense_near`, sql`dense`],
+} as const;
+
+/** A sum that is the same in whatever order the rows come, which floating point's is not, without sorting them: in units of 1e-9. */
+const exactSum = (term: Sql): Sql => sql`sum((${term} * 1e9)::bigint)::float8 / 1e9`;
+
+/** Distance of every passage, less the length prior. */
+function distances({ spaces, model, scale, vector: v }: ArmsRequest, query: string): Sql {
+  return sql`
+    select space_id, seq, (embedding <=> ${query}::halfvec) - ${LENGTH_PRIOR / scale.factor}::float8 * log_length as distance
+    from passages where space_id = any (${spaces}::int[]) and model = ${model} and ${sizeOf(v!)}`;
 }
 
 export const NOTHING: Found = { candidates: [], terms: [] };

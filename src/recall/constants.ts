@@ -59,7 +59,7 @@ const AS_IT_IS = { factor: 1, offset: 0 };
 
 const MINILM: ModelConstants = {
   // The model is English: elsewhere a higher weight falls below BM25 alone.
-  cosine: { english: 0.6, other: 0.4, hangul: 0.15, han_kana: 0.15 },
+  cosine: { english: 0.6, other: 0.4, hangul: 0.1, han_kana: 0.15 },
   late: { english: 0.8, other: 0.1, hangul: 0.1, han_kana: 0 },
   scale: AS_IT_IS,
 };

@@ -1,7 +1,8 @@
 /** What knowledge uses of memory and recall. The application hands it over, so that capabilities do not know each other's inside. */
 import type { wordsOf } from '../memory/lexical.ts';
+import type { writePassages } from '../memory/passage-store.ts';
 import type { passagesOf } from '../memory/passages.ts';
-import type { placeOf, touchSpace, writePassages } from '../memory/store.ts';
+import type { placeOf, touchSpace } from '../memory/store.ts';
 import type { unindexWords } from '../memory/words.ts';
 import type { renderReference } from '../recall/render.ts';
 import type { statusOf } from '../recall/results.ts';

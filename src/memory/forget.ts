@@ -12,11 +12,12 @@ import { ApiError, invalid } from '../errors.ts';
 import type { Principal } from '../types.ts';
 import type { RecallLinks } from './links.ts';
 import { lockMemory } from './lock.ts';
+import type { PassageRow } from './passage-store.ts';
 import { embedPassages } from './passages.ts';
 import { type ForgetMode, proveGone, type Receipt, traceOf, writeReceipts } from './receipt.ts';
 import { removeMemories } from './remove.ts';
 import { reviseMemory } from './revise.ts';
-import { hashOf, type PassageRow, toColumns, touchSpace } from './store.ts';
+import { hashOf, toColumns, touchSpace } from './store.ts';
 import { redactVersions } from './versions.ts';
 import type { Totals } from './words.ts';
 

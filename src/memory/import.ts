@@ -10,8 +10,9 @@ import { ANALYSER } from '../text/analyse.ts';
 import { ownTerms } from '../text/indexed.ts';
 import type { Principal } from '../types.ts';
 import { type Line, readLines } from './lines.ts';
+import { type PassageRow, writePassages } from './passage-store.ts';
 import { embedPassages } from './passages.ts';
-import { hashOf, insertImported, type PassageRow, touchSpace, writePassages } from './store.ts';
+import { hashOf, insertImported, touchSpace } from './store.ts';
 import { insertVersions } from './versions.ts';
 import { besides, indexWords, lockAllSessions } from './words.ts';
 

@@ -2,7 +2,7 @@
 import type { Deps } from '../deps.ts';
 import type { Embedder } from '../embed/embedder.ts';
 import { densePrefix, type Indexable } from '../text/indexed.ts';
-import type { PassageRow } from './store.ts';
+import type { PassageRow } from './passage-store.ts';
 
 /** When the embedder fails the memory is stored all the same: it is found by its words, and embedded later. */
 export async function embedPassages(deps: Deps, memory: Indexable): Promise<PassageRow[]> {

@@ -9,9 +9,10 @@ import { sql } from '../db/sql.ts';
 import type { Deps } from '../deps.ts';
 import { EmbeddingFailed } from '../embed/embedder.ts';
 import { type Indexable, ownTerms } from '../text/indexed.ts';
+import { markEmbedded, type PassageRow, writePassages } from './passage-store.ts';
 import { passagesOf } from './passages.ts';
 import { chooseModel, claim, countPending, FIRST, type Key, lockUnmoved, nextPending, release } from './pending.ts';
-import { markEmbedded, type PassageRow, touchSpace, writePassages } from './store.ts';
+import { touchSpace } from './store.ts';
 
 /** Memories, of those that lacked vectors when the work began or came to lack them since. */
 export interface Progress {

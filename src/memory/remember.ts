@@ -13,6 +13,7 @@ import { nearDuplicate } from '../text/near-duplicate.ts';
 import { type Agent, type MemoryType, type Principal, TEMPORARY_MEMORIES } from '../types.ts';
 import { classify } from './classify.ts';
 import { type Conflict, findConflicts } from './conflicts.ts';
+import { writePassages } from './passage-store.ts';
 import { embedPassages } from './passages.ts';
 import { recalledText } from './recalled.ts';
 import {
@@ -28,7 +29,6 @@ import {
   replaceMemory,
   touchSpace,
   type Written,
-  writePassages,
 } from './store.ts';
 import { reinforce } from './usage.ts';
 import { keepVersions } from './versions.ts';

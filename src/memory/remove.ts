@@ -1,7 +1,7 @@
 /** Takes memories out of every arm and read, one or many: the shared part of forgetting, redacting, expiring and purging. */
 import type { Tx } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
-import { deletePassages } from './store.ts';
+import { deletePassages } from './passage-store.ts';
 import { keepVersions } from './versions.ts';
 import { addTotals, besides, indexWords, type Totals, unindexWords } from './words.ts';
 

@@ -3,7 +3,8 @@ import type { Tx } from '../db/db.ts';
 import type { Action, MemoryRow } from '../db/memories.ts';
 import { ownTerms } from '../text/indexed.ts';
 import type { MemoryStatus } from '../types.ts';
-import { type Columns, type PassageRow, replaceMemory, type Written, writePassages } from './store.ts';
+import { type PassageRow, writePassages } from './passage-store.ts';
+import { type Columns, replaceMemory, type Written } from './store.ts';
 import { keepVersions } from './versions.ts';
 import { besides, indexWords, type Totals } from './words.ts';
 

@@ -13,7 +13,9 @@ export async function openEmbedded(folder?: string): Promise<Db> {
   try {
     const options = { extensions: { vector } };
     const server = await (folder ? PGlite.create(path.join(folder, 'pg'), options) : PGlite.create(options));
-    await server.exec(`set random_page_cost = 1.1; set jit = off; set max_parallel_workers_per_gather = 0`);
+    await server.exec(
+      `set random_page_cost = 1.1; set jit = off; set max_parallel_workers_per_gather = 0; set plan_cache_mode = force_generic_plan`,
+    );
     const pool = new pg.Pool({ ...createPgConfig(server), max: 1 } as unknown as pg.PoolConfig);
     return makeDb('embedded', pool, async () => {
       await server.close();

@@ -29,7 +29,6 @@ import { rootRoutes } from './login/root-routes.ts';
 import { loginRoutes } from './login/routes.ts';
 import type { Granted } from './login/store.ts';
 import { archive } from './memory/archive.ts';
-import { wordsOf } from './memory/lexical.ts';
 import { writePassages } from './memory/passage-store.ts';
 import { passagesOf } from './memory/passages.ts';
 import { progressOf } from './memory/reembed.ts';
@@ -46,6 +45,7 @@ import { search } from './recall/search.ts';
 import { snippetOf } from './recall/snippet.ts';
 import { skillRoutes } from './skill/routes.ts';
 import { OPERATION_NAMES } from './skill/schema.ts';
+import { wordsOf } from './text/lexical.ts';
 import { workRoutes } from './work/routes.ts';
 
 /** What knowledge stands on: sections of documents are written, found and shown as memories are. */

@@ -2,7 +2,7 @@
 import type { Boundary, MemoryStatus, MemoryType } from '../types.ts';
 import type { Tx } from './db.ts';
 import type { SpaceKind } from './spaces.ts';
-import { type Sql, sql } from './sql.ts';
+import { Sql, sql } from './sql.ts';
 import { visible } from './visible.ts';
 
 /** What makes a version of a memory. */
@@ -50,6 +50,38 @@ export const COLUMNS: Sql = sql`m.space_id, s.kind as space_kind, m.seq, m.id, m
   m.session_id, m.position,
   m.metadata, m.provenance, m.occurred_at, m.created_at, m.updated_at, m.expires_at, m.version, m.action`;
 
+const VERSIONED = [
+  ...[
+    'action',
+    'bucket',
+    'scope',
+    'path',
+    'memory_type',
+    'status',
+    'content',
+    'semantic_key',
+    'importance',
+    'confidence',
+    'source',
+    'author',
+  ],
+  ...[
+    'agent_id',
+    'agent_instance',
+    'session_id',
+    'position',
+    'place',
+    'metadata',
+    'provenance',
+    'occurred_at',
+    'expires_at',
+  ],
+];
+
+/** The columns that an earlier version keeps, of `memories` or `memory_versions` under an alias. */
+export const versioned = (alias: 'm' | 'v'): Sql =>
+  new Sql([VERSIONED.map((column) => `${alias}.${column}`).join(', ')], []);
+
 /** One visible memory, or undefined: an id of another owner and an id that never existed are the same. */
 export async function findById(
   tx: Tx,
@@ -66,15 +98,19 @@ export async function findById(
   return rows[0];
 }
 
-/** Memories by their short keys, in no order. The caller has checked that they are visible, in the same transaction. */
+/**
+ * Memories by their short keys, in no order. The caller has checked that they are visible, in the same transaction.
+ * `past`: see db/past.
+ */
 export async function loadBySeq(
   tx: Tx,
   spaces: readonly number[],
   seqs: readonly string[],
+  past?: Sql,
 ): Promise<Map<string, MemoryRow>> {
   if (seqs.length === 0) return new Map();
   const rows = await tx.query<MemoryRow>(
-    sql`select ${COLUMNS} from memories m join spaces s on s.id = m.space_id
+    sql`${past ? sql`with ${past} ` : sql``}select ${COLUMNS} from memories m join spaces s on s.id = m.space_id
         where m.space_id = any (${spaces}::int[]) and m.seq = any (${seqs}::bigint[])`,
   );
   return new Map(rows.map((row) => [row.seq, row]));

@@ -20,6 +20,12 @@ export const instant = z
   })
   .describe('RFC 3339 with offset, or YYYY-MM-DD.');
 
+export const asOf = instant
+  .optional()
+  .describe(
+    'What was known at this instant: earlier versions, and nothing that came later. What has been forgotten or has expired since stays gone.',
+  );
+
 const object = z.record(z.string(), z.unknown());
 
 export const queryText = z

@@ -1,5 +1,5 @@
 /** What knowledge uses of memory and recall. The application hands it over, so that capabilities do not know each other's inside. */
-import type { wordsOf } from '../memory/lexical.ts';
+
 import type { writePassages } from '../memory/passage-store.ts';
 import type { passagesOf } from '../memory/passages.ts';
 import type { placeOf, touchSpace } from '../memory/store.ts';
@@ -8,6 +8,7 @@ import type { renderReference } from '../recall/render.ts';
 import type { statusOf } from '../recall/results.ts';
 import type { search } from '../recall/search.ts';
 import type { snippetOf } from '../recall/snippet.ts';
+import type { wordsOf } from '../text/lexical.ts';
 
 export interface Engine {
   readonly passagesOf: typeof passagesOf;

@@ -91,7 +91,7 @@ async function store(
 ): Promise<string> {
   const seq = await insertImported(tx, space, principal.owner, record, ANALYSER);
   if (seq === undefined) throw new ApiError('conflict', `line ${number}: another memory has its semantic_key`);
-  await insertVersions(tx, space, seq, record.versions);
+  await insertVersions(tx, space, seq, record);
   await writePassages(tx, space, seq, vectors.model, vectors.passages, ownTerms(record).length);
   return seq;
 }

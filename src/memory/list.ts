@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { assertInside, spacesOf } from '../db/boundary.ts';
 import { COLUMNS, type MemoryRow } from '../db/memories.ts';
+import { memoriesAt, withPast } from '../db/past.ts';
 import { findSpaces } from '../db/spaces.ts';
 import { sql } from '../db/sql.ts';
 import { type Filters, matches, visible } from '../db/visible.ts';
@@ -16,6 +17,8 @@ export interface ListRequest {
   readonly limit: number;
   readonly offset: number;
   readonly cursor: string | undefined;
+  /** The memories as they stood at this instant. */
+  readonly asOf?: Date | undefined;
 }
 
 export interface Listed {
@@ -32,18 +35,20 @@ export const PAGE_BYTES = 1_500_000;
 export async function list(
   deps: Deps,
   principal: Principal,
-  { filters, team, limit, offset, cursor }: ListRequest,
+  { filters, team, limit, offset, cursor, asOf }: ListRequest,
 ): Promise<Listed> {
   assertInside(principal, filters);
-  const after = cursor === undefined ? undefined : readCursor(cursor, filters, team);
+  const after = cursor === undefined ? undefined : readCursor(cursor, { filters, team, asOf });
   const spaces = await findSpaces(deps.db, spacesOf(principal, team));
-  const predicate = sql`m.space_id = any (${spaces}::int[]) and ${visible(principal, deps.now())} and ${matches(filters)}`;
+  const now = deps.now();
+  const past = asOf && asOf < now ? memoriesAt(spaces, asOf, principal, now) : undefined;
+  const predicate = sql`m.space_id = any (${spaces}::int[]) and ${visible(principal, past ? asOf! : now)} and ${matches(filters)}`;
   return deps.db.transaction({ spaces, readOnly: true }, async (tx) => {
     const [count] = await tx.query<{ total: number }>(
-      sql`select count(*)::int as total from memories m where ${predicate}`,
+      withPast(past, sql`select count(*)::int as total from memories m where ${predicate}`),
     );
     const rows = await tx.query<MemoryRow & { more: boolean }>(sql`
-      with page as (
+      with ${past ? sql`${past},` : sql``} page as (
         select m.space_id, m.seq, octet_length(m.content) as size, row_number() over (order by m.seq desc) as n
         from memories m where ${predicate}${after === undefined ? sql`` : sql` and m.seq < ${after}`}
         order by m.seq desc limit ${limit + 1} offset ${offset}),
@@ -52,22 +57,24 @@ export async function list(
       from sized p join memories m on m.space_id = p.space_id and m.seq = p.seq join spaces s on s.id = m.space_id
       where p.above < ${PAGE_BYTES} and p.n <= ${limit + offset} order by m.seq desc`);
     const last = rows.at(-1);
-    return { rows, total: count!.total, next: last?.more ? writeCursor(last.seq, filters, team) : null };
+    return { rows, total: count!.total, next: last?.more ? writeCursor(last.seq, { filters, team, asOf }) : null };
   });
 }
 
-function writeCursor(seq: string, filters: Filters, team: string | undefined): string {
+/** What a cursor belongs to: with other filters it would silently leave memories out. */
+type Asked = Pick<ListRequest, 'filters' | 'team' | 'asOf'>;
+
+function writeCursor(seq: string, { filters, team, asOf }: Asked): string {
   const mark = createHash('sha256')
-    .update(canonicalJson([seq, filters, team]))
+    .update(canonicalJson([seq, filters, team, asOf]))
     .digest('hex')
     .slice(0, 12);
   return `${seq}.${mark}`;
 }
 
-/** A cursor belongs to its filters: with others it would silently leave memories out. */
-function readCursor(cursor: string, filters: Filters, team: string | undefined): string {
+function readCursor(cursor: string, asked: Asked): string {
   const seq = /^(\d{1,18})\.[0-9a-f]{12}$/.exec(cursor)?.[1];
-  if (seq === undefined || writeCursor(seq, filters, team) !== cursor) {
+  if (seq === undefined || writeCursor(seq, asked) !== cursor) {
     throw invalid('query', 'cursor', 'is not one of this list: send it as it came, with the same filters');
   }
   return seq;

@@ -1,6 +1,6 @@
 /** The statements of the vector arm: the passages of a memory. */
 import type { Tx } from '../db/db.ts';
-import { join, sql, vector } from '../db/sql.ts';
+import { join, type Sql, sql, vector } from '../db/sql.ts';
 import type { Embedding, Span } from '../embed/embedder.ts';
 
 export interface PassageRow extends Span {
@@ -43,6 +43,16 @@ export async function deletePassages(tx: Tx, space: number, seqs: readonly strin
   await tx.query(sql`
     delete from passages where space_id = ${space} and seq = any (${seqs}::bigint[]) and model = any (array(select id from embedding_models))`);
 }
+
+/** Keeps the vectors of a memory as those of its version `version`; call it before they are replaced. */
+export async function keepPassages(tx: Tx, space: number, seq: string, version: number): Promise<void> {
+  await tx.query(sql`
+    insert into passage_versions (space_id, seq, version, ${KEPT})
+    select space_id, seq, ${version}::int, ${KEPT} from passages
+    where space_id = ${space} and seq = ${seq} and model = any (array(select id from embedding_models))`);
+}
+
+const KEPT: Sql = sql`model, ordinal, start_at, end_at, log_length, embedding, token_bits`;
 
 /** `model` 0: without vectors, to be embedded later. */
 export async function markEmbedded(tx: Tx, space: number, seq: string, model: number): Promise<void> {

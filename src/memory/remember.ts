@@ -13,7 +13,7 @@ import { nearDuplicate } from '../text/near-duplicate.ts';
 import { type Agent, type MemoryType, type Principal, TEMPORARY_MEMORIES } from '../types.ts';
 import { classify } from './classify.ts';
 import { type Conflict, findConflicts } from './conflicts.ts';
-import { writePassages } from './passage-store.ts';
+import { keepPassages, writePassages } from './passage-store.ts';
 import { embedPassages } from './passages.ts';
 import { recalledText } from './recalled.ts';
 import {
@@ -188,6 +188,7 @@ async function write(tx: Tx, space: number, memory: NewMemory): Promise<Placed> 
   if (held.session_id !== memory.session_id) await lockSessions(tx, space, [held.session_id]);
   const beside = await besides(tx, space, [held.seq]);
   await keepVersions(tx, space, [held.seq], memory.now);
+  await keepPassages(tx, space, held.seq, held.version);
   const place = placeOf({ ...memory, id: held.id, created_at: held.created_at });
   const written = await replaceMemory(
     tx,

@@ -3,7 +3,7 @@ import type { Tx } from '../db/db.ts';
 import type { Action, MemoryRow } from '../db/memories.ts';
 import { ownTerms } from '../text/indexed.ts';
 import type { MemoryStatus } from '../types.ts';
-import { type PassageRow, writePassages } from './passage-store.ts';
+import { keepPassages, type PassageRow, writePassages } from './passage-store.ts';
 import { type Columns, replaceMemory, type Written } from './store.ts';
 import { keepVersions } from './versions.ts';
 import { besides, indexWords, type Totals } from './words.ts';
@@ -19,7 +19,7 @@ export interface Revision {
 /** The caller holds the memory and its sessions, old and new, and ends its transaction with `touchSpace` and these totals. */
 export async function reviseMemory(
   tx: Tx,
-  row: Pick<MemoryRow, 'space_id' | 'seq'>,
+  row: Pick<MemoryRow, 'space_id' | 'seq' | 'version'>,
   columns: Columns,
   { action, status, now, vectors }: Revision,
 ): Promise<{ written: Written; totals: Totals }> {
@@ -27,7 +27,10 @@ export async function reviseMemory(
   const before = await besides(tx, space, [seq]);
   await keepVersions(tx, space, [seq], now);
   const written = await replaceMemory(tx, space, seq, columns, { action, status });
-  if (vectors) await writePassages(tx, space, seq, vectors.model, vectors.passages, ownTerms(columns).length);
+  if (vectors) {
+    await keepPassages(tx, space, seq, row.version);
+    await writePassages(tx, space, seq, vectors.model, vectors.passages, ownTerms(columns).length);
+  }
   const affected = new Set([seq, ...before, ...(await besides(tx, space, [seq]))]);
   return { written, totals: await indexWords(tx, space, [...affected]) };
 }

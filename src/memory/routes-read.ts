@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { Deps } from '../deps.ts';
 import { agentOf, principalOf } from '../http/auth.ts';
-import { toFilters, uuidOf } from '../http/fields.ts';
+import { toDate, toFilters, uuidOf } from '../http/fields.ts';
 import { memorySchema, toWire } from '../http/wire.ts';
 import { explain, versionsOf, withMemory } from './explain.ts';
 import type { RecallLinks } from './links.ts';
@@ -42,7 +42,12 @@ export const readRoutes =
       },
       handler: async (request) => {
         const { limit, offset, cursor } = request.query;
-        const asked = { filters: toFilters(request.query), team: any(request.query.team_id), limit, offset, cursor };
+        const asked = {
+          filters: toFilters(request.query),
+          team: any(request.query.team_id),
+          ...{ limit, offset, cursor },
+          asOf: toDate(request.query.as_of),
+        };
         const { rows, total, next } = await list(deps, principalOf(request), asked);
         const items = rows.map((row) => toWire(row, agentOf(request)));
         return { items, memories: items, total, limit, offset, next_cursor: next, ...named(request) };

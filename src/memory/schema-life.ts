@@ -1,7 +1,7 @@
 /** The wire of what happens to a memory after it was stored: change, versions, use, lists, counts, bulk, transfer. */
 import { z } from 'zod';
 import { ACTIONS } from '../db/memories.ts';
-import { filterShape, instant, name } from '../http/fields.ts';
+import { asOf, filterShape, instant, name } from '../http/fields.ts';
 import { memorySchema, memoryShape, warningsSchema } from '../http/wire.ts';
 import { MEMORY_TYPES } from '../types.ts';
 import { FORGET_MODES } from './receipt.ts';
@@ -143,6 +143,7 @@ export const usageReply = z.object({
 
 export const listQuery = z.object({
   ...filterShape,
+  as_of: asOf,
   limit: z.number().int().min(1).max(500).default(100),
   offset: z
     .number()

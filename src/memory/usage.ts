@@ -67,7 +67,12 @@ async function count(tx: Tx, space: number, seq: string, { kind, trackingId }: E
     update memory_usage set used = ${after.used}, reinforced = ${after.reinforced}, standing = ${standing},
       last_tracking_id = coalesce(${trackingId}, last_tracking_id), last_at = ${now}
     where space_id = ${space} and seq = ${seq}`);
-  if (standing !== Math.round(known.standing * STEPS) / STEPS) await touchSpace(tx, space, { memories: 0, terms: 0 });
+  if (standing !== Math.round(known.standing * STEPS) / STEPS) {
+    await tx.query(
+      sql`insert into standings (space_id, seq, at, standing) values (${space}, ${seq}, ${now}, ${standing}) on conflict do nothing`,
+    );
+    await touchSpace(tx, space, { memories: 0, terms: 0 });
+  }
   return { ...after, standing };
 }
 

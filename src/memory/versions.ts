@@ -1,10 +1,11 @@
 /** Earlier versions of a memory. Every change keeps the row as it was, in the transaction of the change. */
 import type { Tx } from '../db/db.ts';
-import type { MemoryRow } from '../db/memories.ts';
+import { type MemoryRow, versioned } from '../db/memories.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import { inside } from '../db/visible.ts';
 import type { Boundary } from '../types.ts';
-import type { ImportedVersion } from './lines.ts';
+import type { ImportedMemory } from './lines.ts';
+import { placeOf } from './store.ts';
 
 /** A version with its validity; `valid_to` null: the present one. */
 export interface Version extends MemoryRow {
@@ -12,8 +13,9 @@ export interface Version extends MemoryRow {
   readonly valid_to: Date | null;
 }
 
+/** As `versioned` names them. */
 const KEPT: Sql = sql`action, bucket, scope, path, memory_type, status, content, semantic_key, importance, confidence, source, author,
-  agent_id, agent_instance, session_id, position, metadata, provenance, occurred_at, expires_at`;
+  agent_id, agent_instance, session_id, position, place, metadata, provenance, occurred_at, expires_at`;
 
 /** Copies the present rows. Call it before the change; `now` ends their validity, and is never before it began. */
 export async function keepVersions(tx: Tx, space: number, seqs: readonly string[], now: Date): Promise<void> {
@@ -23,10 +25,11 @@ export async function keepVersions(tx: Tx, space: number, seqs: readonly string[
     where space_id = ${space} and seq = any (${seqs}::bigint[])`);
 }
 
-/** The text of every version of a memory goes; that there was a version, and when, stays. */
+/** The text and the vectors of every version of a memory go; that there was a version, and when, stays. */
 export async function redactVersions(tx: Tx, space: number, seq: string, replacement: string): Promise<void> {
   await tx.query(sql`
     update memory_versions set content = ${replacement}, metadata = '{}' where space_id = ${space} and seq = ${seq}`);
+  await tx.query(sql`delete from passage_versions where space_id = ${space} and seq = ${seq}`);
 }
 
 export interface VersionPage {
@@ -83,39 +86,30 @@ export async function insertVersions(
   tx: Tx,
   space: number,
   seq: string,
-  versions: readonly ImportedVersion[],
+  memory: Pick<ImportedMemory, 'id' | 'created_at' | 'versions'>,
 ): Promise<void> {
-  for (const v of versions) {
+  for (const v of memory.versions) {
     await tx.query(sql`
       insert into memory_versions (space_id, seq, version, valid_from, valid_to, ${KEPT})
       values (${space}, ${seq}, ${v.version}, ${v.valid_from}, ${v.valid_to}, ${v.action}, ${v.bucket}, ${v.scope}, ${v.path}, ${v.memory_type},
         ${v.status}, ${v.content}, ${v.semantic_key}, ${v.importance}, ${v.confidence}, ${v.source}, ${v.author}, ${v.agent_id},
-        ${v.agent_instance}, ${v.session_id}, ${v.position}, ${JSON.stringify(v.metadata)}::jsonb, ${JSON.stringify(v.provenance)}::jsonb,
+        ${v.agent_instance}, ${v.session_id}, ${v.position}, ${placeOf({ ...memory, ...v })}, ${JSON.stringify(v.metadata)}::jsonb, ${JSON.stringify(v.provenance)}::jsonb,
         ${v.occurred_at}, ${v.expires_at})`);
   }
 }
 
 function versionsOf({ space_id, seq }: Pick<MemoryRow, 'space_id' | 'seq'>): Sql {
   return sql`
-    select x.space_id, x.seq, x.id, x.owner_id, case s.kind when 'team' then s.name end as team_id, ${columns('x')}, x.created_at, x.updated_at,
-      x.version, x.updated_at as valid_from, null::timestamptz as valid_to
-    from memories x join spaces s on s.id = x.space_id where x.space_id = ${space_id} and x.seq = ${seq}
+    select m.space_id, m.seq, m.id, m.owner_id, case s.kind when 'team' then s.name end as team_id, ${versioned('m')}, m.created_at, m.updated_at,
+      m.version, m.updated_at as valid_from, null::timestamptz as valid_to
+    from memories m join spaces s on s.id = m.space_id where m.space_id = ${space_id} and m.seq = ${seq}
     union all ${keptOf(space_id, [seq])}`;
 }
 
 function keptOf(space: number, seqs: readonly string[]): Sql {
   return sql`
-    select x.space_id, x.seq, x.id, x.owner_id, case s.kind when 'team' then s.name end as team_id, ${columns('v')}, x.created_at,
+    select m.space_id, m.seq, m.id, m.owner_id, case s.kind when 'team' then s.name end as team_id, ${versioned('v')}, m.created_at,
       v.valid_from as updated_at, v.version, v.valid_from, v.valid_to
-    from memory_versions v join memories x on x.space_id = v.space_id and x.seq = v.seq join spaces s on s.id = x.space_id
+    from memory_versions v join memories m on m.space_id = v.space_id and m.seq = v.seq join spaces s on s.id = m.space_id
     where v.space_id = ${space} and v.seq = any (${seqs}::bigint[])`;
-}
-
-/** KEPT, of one of the two tables. */
-function columns(alias: 'x' | 'v'): Sql {
-  return alias === 'x'
-    ? sql`x.action, x.bucket, x.scope, x.path, x.memory_type, x.status, x.content, x.semantic_key, x.importance, x.confidence, x.source,
-        x.author, x.agent_id, x.agent_instance, x.session_id, x.position, x.metadata, x.provenance, x.occurred_at, x.expires_at`
-    : sql`v.action, v.bucket, v.scope, v.path, v.memory_type, v.status, v.content, v.semantic_key, v.importance, v.confidence, v.source,
-        v.author, v.agent_id, v.agent_instance, v.session_id, v.position, v.metadata, v.provenance, v.occurred_at, v.expires_at`;
 }

@@ -1,7 +1,7 @@
 /** Writes the postings of memories, and of those beside them whose words change with them. */
 import type { Tx } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
-import { type Neighbour, wordsOf } from './lexical.ts';
+import { type Neighbour, wordsOf } from '../text/lexical.ts';
 
 interface Row extends Neighbour {
   readonly seq: string;
@@ -45,16 +45,26 @@ export async function lockAllSessions(tx: Tx, space: number): Promise<void> {
   await tx.query(sql`select pg_advisory_xact_lock(${space}::bigint)`);
 }
 
-/** The memories directly before and after each of these in their sessions, whose words depend on them. */
+/**
+ * The memories whose words depend on these: up to the next one on either side that lends words, and those between that only borrow
+ * (archived or expiring ones), or a forgotten memory would go on speaking through them.
+ */
 export async function besides(tx: Tx, space: number, seqs: readonly string[]): Promise<string[]> {
   const rows = await tx.query<{ seq: string }>(sql`
-    select distinct n.seq from memories m, lateral (
-      (select b.seq from memories b where ${BESIDE.b} and b.place < m.place order by b.place desc limit 1)
-      union all
-      (select a.seq from memories a where ${BESIDE.a} and a.place > m.place order by a.place limit 1)) n
+    select distinct n.seq from memories m,
+      lateral (select
+        (select b.place from memories b where ${BESIDE.b} and b.place < m.place order by b.place desc limit 1) as first,
+        (select a.place from memories a where ${BESIDE.a} and a.place > m.place order by a.place limit 1) as last) beside,
+      lateral (
+        select n.seq from memories n where n.space_id = m.space_id and n.session_id = m.session_id and n.status <> 'deleted'
+          and n.bucket = m.bucket and n.scope is not distinct from m.scope and n.place <> m.place
+          and n.place between coalesce(beside.first, '') and coalesce(beside.last, ${LAST_PLACE})) n
     where m.space_id = ${space} and m.seq = any (${seqs}::bigint[]) and m.session_id is not null`);
   return rows.map((row) => row.seq);
 }
+
+/** After every place: they are digits and an id. */
+const LAST_PLACE = '~';
 
 /** Analyses memories anew, beside their present neighbours, and replaces their postings. Returns how the totals of the space move. */
 export async function indexWords(tx: Tx, space: number, seqs: readonly string[]): Promise<Totals> {

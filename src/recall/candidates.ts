@@ -3,6 +3,7 @@
  * filters inside, before its limit. Every score that one arm lacks for the other's candidates is computed.
  */
 import type { Tx } from '../db/db.ts';
+import { withPast } from '../db/past.ts';
 import { type Sql, sql, vector } from '../db/sql.ts';
 import type { MemoryType } from '../types.ts';
 import { ARM_LIMIT, B, K1, LENGTH_PRIOR, type ModelConstants } from './constants.ts';
@@ -64,6 +65,8 @@ export interface ArmsRequest {
   readonly scale: ModelConstants['scale'];
   /** Visibility and filters, on the alias m. */
   readonly predicate: Sql;
+  /** Stands for the tables, see recall/past. */
+  readonly past?: Sql | undefined;
 }
 
 /** Characters of a content that ranking looks at. */
@@ -73,7 +76,7 @@ export async function findCandidates(tx: Tx, request: ArmsRequest): Promise<Foun
   const { spaces, terms, model, scale, predicate } = request;
   const query = request.vector && vector(request.vector);
   const rows = await tx.query<{ candidates: RawCandidate[] | null; terms: TermWeight[] | null }>(sql`
-    with stats as materialized (
+    with ${request.past ? sql`${request.past},` : sql``} stats as materialized (
       select id as space_id, memories::float8 as n, ${K1 * B}::float8 / nullif(terms / nullif(memories, 0), 0) as norm
       from spaces where id = any (${spaces}::int[])),
     idf as materialized (
@@ -150,13 +153,15 @@ export async function loadTokenBits(
   tx: Tx,
   model: number,
   candidates: readonly Candidate[],
+  past: Sql | undefined,
 ): Promise<Map<string, Buffer>> {
   const wanted = candidates.filter((c) => c.passage !== null);
   if (wanted.length === 0) return new Map();
-  const rows = await tx.query<{ seq: string; token_bits: Buffer | null }>(sql`
+  const wantedBits = sql`
     select p.seq, p.token_bits
     from unnest(${wanted.map((c) => c.space_id)}::int[], ${wanted.map((c) => c.seq)}::bigint[], ${wanted.map((c) => c.passage)}::int[]) as w(space_id, seq, ordinal)
-      join passages p on p.space_id = w.space_id and p.model = ${model} and p.seq = w.seq and p.ordinal = w.ordinal`);
+      join passages p on p.space_id = w.space_id and p.model = ${model} and p.seq = w.seq and p.ordinal = w.ordinal`;
+  const rows = await tx.query<{ seq: string; token_bits: Buffer | null }>(withPast(past, wantedBits));
   return new Map(rows.flatMap((row) => (row.token_bits ? [[row.seq, row.token_bits] as const] : [])));
 }
 

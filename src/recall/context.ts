@@ -37,6 +37,7 @@ export async function recallContext(
       tx,
       ranking.spaces,
       kept.slice(0, input.max_items).map(({ entry }) => entry.candidate.seq),
+      ranking.past,
     );
     return { ranking, limit, kept, duplicates, rows, begun };
   }).then(({ ranking, limit, kept, duplicates, rows, begun }) => {

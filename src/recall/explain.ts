@@ -1,5 +1,6 @@
 /** Why is this memory in the answer, or why not: for the engineer at two in the morning. Tells scores, ranks and decisions, never a text. */
 import { spacesOf } from '../db/boundary.ts';
+import { memoriesAt, withPast } from '../db/past.ts';
 import { findSpaces } from '../db/spaces.ts';
 import { join, type Sql, sql } from '../db/sql.ts';
 import { ACTIVE, type Filters, matches, visible } from '../db/visible.ts';
@@ -42,12 +43,15 @@ export async function explain(
   };
 }
 
-/** What keeps a memory of the caller's own spaces out of the search: `expired`, or the names of filters. @throws ApiError not_found */
+/**
+ * What keeps a memory of the caller's own spaces out of the search: `expired`, `as_of` (it was not there yet), or the names of filters.
+ * @throws ApiError not_found
+ */
 async function keptOut(
   deps: Deps,
   principal: Principal,
   id: string,
-  { filters, team }: SearchRequest,
+  { filters, team, asOf }: SearchRequest,
 ): Promise<string[]> {
   const spaces = await findSpaces(deps.db, spacesOf(principal, team));
   const { statuses, ...named } = filters;
@@ -63,14 +67,21 @@ async function keptOut(
     checks.map(([, check]) => check),
     ', ',
   );
-  const rows = await deps.db.transaction({ spaces, readOnly: true, owner: principal.owner }, (tx) =>
-    tx.query<{ passed: (boolean | null)[] }>(sql`
-      select array[${columns}] as passed from memories m
-      where m.space_id = any (${spaces}::int[]) and m.id = ${id} and ${everlasting}`),
-  );
-  const row = rows[0];
-  if (!row) throw new ApiError('not_found');
+  const check = sql`
+    select array[${columns}] as passed from memories m where m.space_id = any (${spaces}::int[]) and m.id = ${id} and ${everlasting}`;
+  const past = asOf && memoriesAt(spaces, asOf, principal, new Date(0));
+  const [present, then] = await deps.db.transaction({ spaces, readOnly: true, owner: principal.owner }, async (tx) => [
+    await tx.query<Passed>(check),
+    await tx.query<Passed>(withPast(past, check)),
+  ]);
+  if (present.length === 0) throw new ApiError('not_found');
+  const row = then[0];
+  if (!row) return ['as_of'];
   return checks.filter((_, i) => row.passed[i] !== true).map(([name]) => name);
+}
+
+interface Passed {
+  readonly passed: readonly (boolean | null)[];
 }
 
 const EVERY_STATUS: Filters['statuses'] = [...ACTIVE.statuses, 'archived'];
@@ -94,6 +105,7 @@ function droppedBecause({ reason, of }: { reason: string; of?: string | undefine
 
 function verdict(ranking: Ranking, at: number, kept: readonly string[], pack: string | null): string {
   if (kept.includes('expired')) return 'expired';
+  if (kept.includes('as_of')) return 'not there yet at that instant';
   if (kept.length > 0) return `cut by filter: ${kept.join(', ')}`;
   if (at < 0) return 'not among the candidates of either arm: other memories are nearer in words and in meaning';
   const strict = ranking.answerability < STRICT_THRESHOLD ? '; strict search returns nothing for this query' : '';

@@ -25,6 +25,7 @@ export async function recall(
       tx,
       ranking.spaces,
       chosen.map((entry) => entry.candidate.seq),
+      ranking.past,
     );
     const present = chosen.flatMap((entry) => {
       const row = rows.get(entry.candidate.seq);

@@ -4,7 +4,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { assertInside } from '../db/boundary.ts';
 import type { Deps } from '../deps.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, invalid } from '../errors.ts';
 import { agentOf, principalOf } from '../http/auth.ts';
 import { toDate, toFilters } from '../http/fields.ts';
 import { withWarnings } from '../http/wire.ts';
@@ -123,6 +123,9 @@ export const recallRoutes =
 
     async function knowledgeOf(request: FastifyRequest, input: ContextInput): Promise<SearchRequest['knowledge']> {
       if (!input.include_knowledge) return undefined;
+      if (input.as_of !== undefined) {
+        throw invalid('body', 'as_of', 'cannot stand beside include_knowledge: documents keep no earlier versions');
+      }
       const principal = principalOf(request);
       if (!principal.tokenScopes.has('knowledge:read')) {
         throw new ApiError('insufficient_scope', 'include_knowledge needs the scope knowledge:read');
@@ -203,6 +206,7 @@ function toSearch(request: FastifyRequest, input: ContextInput | RecallInput): S
     team: input.team_id === '%' ? undefined : input.team_id,
     preferWorking: input.prefer_working,
     askedAt: toDate(input.asked_at),
+    asOf: toDate(input.as_of),
   };
 }
 

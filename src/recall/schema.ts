@@ -1,6 +1,6 @@
 /** The wire of the three recall routes. */
 import { z } from 'zod';
-import { filterShape, instant, name, queryText } from '../http/fields.ts';
+import { asOf, filterShape, instant, name, queryText } from '../http/fields.ts';
 import { agentBoundary, memoryShape, warningsSchema } from '../http/wire.ts';
 import { TOKENIZERS } from '../types.ts';
 
@@ -11,6 +11,7 @@ const common = {
   asked_at: instant
     .optional()
     .describe('What "last week" in the query counts from; default: the newest memory found, never the clock.'),
+  as_of: asOf,
   explain: z.boolean().optional().describe('Say for each result how its score came about.'),
   profile: z
     .enum(['public', 'structured'])

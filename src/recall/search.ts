@@ -4,8 +4,9 @@
  */
 import { spacesOf } from '../db/boundary.ts';
 import type { Tx } from '../db/db.ts';
+import { withPast } from '../db/past.ts';
 import { ensureModel, findSpaces } from '../db/spaces.ts';
-import { sql } from '../db/sql.ts';
+import { type Sql, sql } from '../db/sql.ts';
 import { type Filters, matches, visible } from '../db/visible.ts';
 import type { Deps } from '../deps.ts';
 import type { Embedding } from '../embed/embedder.ts';
@@ -15,6 +16,7 @@ import { calibrate } from './calibrate.ts';
 import { type Candidate, type Found, findCandidates, loadTokenBits, NOTHING } from './candidates.ts';
 import { constantsOf } from './constants.ts';
 import { lateQuery, lateScore } from './late.ts';
+import { readPast } from './past.ts';
 import { type Question, readQuestion, withTimes } from './question.ts';
 import { finish, fuse, type Scored } from './rank.ts';
 
@@ -27,6 +29,8 @@ export interface SearchRequest {
   readonly knowledge?: { readonly spaces: readonly number[]; readonly alone: boolean } | undefined;
   /** What relative times in the query are counted from; default: the newest candidate's time, never the clock. */
   readonly askedAt: Date | undefined;
+  /** What was known at this instant; default: what is known now. */
+  readonly asOf?: Date | undefined;
   /** What must have been read before the state is looked at; runs beside the embedding of the query. */
   readonly after?: Promise<unknown> | undefined;
 }
@@ -41,6 +45,8 @@ export interface Ranking {
   readonly exactId: boolean;
   readonly degraded: readonly string[];
   readonly spaces: readonly number[];
+  /** Of an earlier instant: stands for the table `memories`. */
+  readonly past: Sql | undefined;
 }
 
 /** Milliseconds of each stage, for Server-Timing. */
@@ -69,11 +75,20 @@ export async function search<T>(
   const spaces = [...own, ...(knowledge?.spaces ?? [])];
   clock('embed');
   const constants = constantsOf(deps.embedder);
-  const predicate = sql`${visible(principal, deps.now())} and ${matches(request.filters)}`;
+  const now = deps.now();
+  const at = request.asOf && request.asOf < now ? request.asOf : undefined;
+  const predicate = sql`${visible(principal, at ?? now)} and ${matches(request.filters)}`;
   return deps.db.transaction({ spaces, readOnly: true }, async (tx) => {
+    const past = at && (await readPast(tx, { spaces, at, boundary: principal, now, terms: question.terms }));
     const id = request.query.trim();
     if (UUID.test(id)) {
-      const ranking = await exact(tx, spaces, id.toLowerCase(), predicate, question, degraded);
+      const ranking = await exact(
+        tx,
+        { spaces, past: past?.memories, degraded },
+        id.toLowerCase(),
+        predicate,
+        question,
+      );
       clock('db');
       return use(tx, ranking);
     }
@@ -87,6 +102,7 @@ export async function search<T>(
             vector: embedded?.vector,
             scale: constants.scale,
             predicate,
+            past: past?.index,
           });
     clock('db');
     const asked = withTimes(question, request.askedAt ?? newest(found.candidates));
@@ -103,6 +119,7 @@ export async function search<T>(
           tx,
           model,
           fused.slice(0, LATE_DEPTH).map((r) => r.candidate),
+          past?.index,
         )
       : new Map<string, Buffer>();
     const late = embedded?.tokens && lateQuery(embedded.tokens, weights, unseen);
@@ -124,6 +141,7 @@ export async function search<T>(
       exactId: false,
       degraded,
       spaces,
+      past: past?.memories,
     };
     clock('rank');
     return use(tx, ranking);
@@ -147,16 +165,21 @@ async function embedQuery(deps: Deps, query: string, degraded: string[]): Promis
 /** An id as the query finds exactly that memory, or nothing. */
 async function exact(
   tx: Tx,
-  spaces: readonly number[],
+  searched: Pick<Ranking, 'spaces' | 'past' | 'degraded'>,
   id: string,
-  predicate: ReturnType<typeof sql>,
+  predicate: Sql,
   question: Omit<Question, 'ranges'>,
-  degraded: readonly string[],
 ): Promise<Ranking> {
-  const rows = await tx.query<Candidate>(sql`
-    select m.space_id, m.seq::text, m.id, 0 as bm25, null as cosine, null as passage, 0 as log_length, m.author, m.path, m.memory_type, m.importance,
-      m.confidence, m.occurred_at, m.created_at, null as session, null as before_seq, left(m.content, 4000) as head, '' as tail, 0 as used, null as hash, null as held
-    from memories m where m.space_id = any (${spaces}::int[]) and m.id = ${id} and ${predicate}`);
+  const rows = await tx.query<Candidate>(
+    withPast(
+      searched.past,
+      sql`
+        select m.space_id, m.seq::text, m.id, 0 as bm25, null as cosine, null as passage, 0 as log_length, m.author, m.path, m.memory_type,
+          m.importance, m.confidence, m.occurred_at, m.created_at, null as session, null as before_seq, left(m.content, 4000) as head, '' as tail,
+          0 as used, null as hash, null as held
+        from memories m where m.space_id = any (${searched.spaces}::int[]) and m.id = ${id} and ${predicate}`,
+    ),
+  );
   const ranked = rows.map((candidate): Scored => {
     const parts = { lexical: 0, dense: 0, author: 0, date: 0, asks: 0, standing: 0, document: 0, session: 0, late: 0 };
     return { candidate, score: 1, relevance: 1, parts };
@@ -168,8 +191,7 @@ async function exact(
     weights: new Map(),
     answerability: found,
     exactId: true,
-    degraded,
-    spaces,
+    ...searched,
   };
 }
 

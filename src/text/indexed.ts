@@ -26,7 +26,7 @@ export function ownTerms({ content, author, path, occurred_at }: Indexable): str
 }
 
 /** A neighbour lends words of this many characters at most: a book beside a note must not drown it. */
-const LENT_CHARACTERS = 4_000;
+export const LENT_CHARACTERS = 4_000;
 
 /** Terms that a memory lends to the memories beside it: who and what, no date and no path. */
 export function lentTerms({ content, author }: Pick<Indexable, 'content' | 'author'>): string[] {

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import t from 'tap';
 import { migrate, pendingMigrations, readMigrations } from '../../src/db/migrate.ts';
 import { sql } from '../../src/db/sql.ts';
-import { wordsOf } from '../../src/memory/lexical.ts';
 import { analyse } from '../../src/text/analyse.ts';
+import { wordsOf } from '../../src/text/lexical.ts';
 import { makeTestDb, SERVER_URL, type Service, startService } from '../helpers/service.ts';
 
 const seed = Number(process.env.FC_SEED ?? Date.now() % 2 ** 31);

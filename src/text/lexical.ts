@@ -2,8 +2,8 @@
  * The words under which a memory is found: its own, and with a lower weight those of the memories beside it in its session or document
  * (the largest single gain in retrieval: LoCoMo recall@10 +7). Weights are those of the measured recipe in docs/retrieval.md.
  */
-import { countTerms } from '../text/analyse.ts';
-import { type Indexable, lentTerms, ownTerms } from '../text/indexed.ts';
+import { countTerms } from './analyse.ts';
+import { type Indexable, lentTerms, ownTerms } from './indexed.ts';
 
 export interface Neighbour extends Indexable {
   readonly created_at: Date;

@@ -25,6 +25,7 @@ export interface Candidate {
   readonly confidence: number | null;
   /** 0..1: how often it was said to be of use. */
   readonly used: number;
+  readonly version: number;
   readonly occurred_at: Date | null;
   readonly created_at: Date;
   /** Session inside its boundaries; null without one. */
@@ -102,7 +103,7 @@ export async function findCandidates(tx: Tx, request: ArmsRequest): Promise<Foun
         select m.space_id, m.seq::text, m.id, f.bm25, v.cosine, v.ordinal as passage,
           coalesce(v.log_length, ln(2 + m.length)) as log_length, m.author, m.path, m.memory_type, m.importance, m.confidence,
           coalesce((select u.standing from memory_usage u where u.space_id = m.space_id and u.seq = m.seq), 0) as used,
-          m.occurred_at, m.created_at, m.bucket, m.scope, m.session_id, ${BEFORE} as before_seq,
+          m.version, m.occurred_at, m.created_at, m.bucket, m.scope, m.session_id, ${BEFORE} as before_seq,
           left(m.content, ${HEAD}) as head, right(m.content, 20) as tail,
           case when length(m.content) > ${HEAD} then encode(m.content_hash, 'hex') end as hash,
           case when length(m.content) > ${HEAD} then (select coalesce(json_agg(i.term), '[]') from idf i join postings p

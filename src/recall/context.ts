@@ -1,26 +1,25 @@
 /** Recall context: the ranking of recall, packed into the budget. A pure function of the request, the principal and the visible state. */
-import { loadBySeq, type MemoryRow } from '../db/memories.ts';
+import type { MemoryRow } from '../db/memories.ts';
 import type { Deps } from '../deps.ts';
 import { invalid } from '../errors.ts';
 import { analyse } from '../text/analyse.ts';
 import type { Agent, Principal } from '../types.ts';
-import { WEAK_THRESHOLD } from './constants.ts';
-import { withoutNearDuplicates } from './duplicates.ts';
+import { type Earlier, readEarlier, toDelta, withdrawnBefore } from './delta.ts';
 import { buildPack, FrameTooLarge, type Pack, type PackInput } from './pack.ts';
-import type { Scored } from './rank.ts';
+import { writePackId } from './pack-id.ts';
 import { commonBoundary, round, statusOf, toPlan, toResult, trackingId } from './results.ts';
 import type { ContextInput, ContextReply } from './schema.ts';
 import { type Ranking, type SearchRequest, type Stages, search } from './search.ts';
+import { limitOf, type Selected, type Selection, select, versionOf } from './select.ts';
+import { markSent } from './sent.ts';
 import { snippetOf } from './snippet.ts';
-
-/** Candidates that a pack considers when the request does not say. */
-const DEFAULT_LIMIT = 60;
 
 export interface ContextAnswer {
   readonly text: string;
   readonly body: ContextReply;
 }
 
+/** @throws ApiError validation_error for a since_pack that is none, or a budget too small for the fixed lines of an answer */
 export async function recallContext(
   deps: Deps,
   principal: Principal,
@@ -29,83 +28,101 @@ export async function recallContext(
   request: SearchRequest,
   stages: Stages,
 ): Promise<ContextAnswer> {
-  return search(deps, principal, request, stages, async (tx, ranking) => {
+  const earlier = await readEarlier(deps, principal, input.since_pack, request);
+  const answer = (ranking: Ranking, selection: Selection) => {
     const begun = performance.now();
-    const limit = input.limit ?? DEFAULT_LIMIT;
-    const { kept, duplicates } = withoutNearDuplicates(candidatesOf(ranking, limit, input.threshold));
-    const rows = await loadBySeq(
-      tx,
-      ranking.spaces,
-      kept.slice(0, input.max_items).map(({ entry }) => entry.candidate.seq),
-      ranking.past,
-    );
-    return { ranking, limit, kept, duplicates, rows, begun };
-  }).then(({ ranking, limit, kept, duplicates, rows, begun }) => {
-    const pack = packOrRefuse({
-      candidates: kept.map(({ entry }) => toPackCandidate(entry, rows.get(entry.candidate.seq))),
-      duplicates,
-      request: {
-        maxItems: input.max_items,
-        maxTokens: input.max_tokens,
-        ...(input.max_item_tokens !== undefined && { maxItemTokens: input.max_item_tokens }),
-        tokenizer: input.tokenizer,
-        budgetScope: input.budget_scope,
-      },
-      weights: ranking.weights,
-      terms: analyse,
-      count: deps.countTokens,
-    });
-    const items = pack.items.map((item) => ({
-      ...toResult(
-        item.candidate.entry,
-        rows.get(item.candidate.entry.candidate.seq)!,
-        agent,
-        snippetOf(item.text, ranking.weights),
-        input.explain ?? false,
-      ),
-      content: item.text,
-      tokens: item.tokens,
-      truncated: item.truncated,
-      full_tokens: item.fullTokens,
-    }));
+    const made = makeAnswer(deps, principal, agent, input, request, { ranking, selection, earlier });
     stages.set('pack', performance.now() - begun);
-    const body: ContextReply = {
-      version: '1',
-      status: statusOf(ranking, kept.length),
-      retrieval_plan: toPlan(ranking, deps.embedder.id, request, {
-        candidates: limit,
-        max_items: input.max_items,
-        max_tokens: input.max_tokens,
-      }),
-      budget: toBudget(pack),
-      items,
-      coverage: {
-        candidates: ranking.ranked.length,
-        returned: items.length,
-        answerability: round(ranking.answerability),
-      },
-      agent_boundary: commonBoundary(items),
-      context_text: pack.contextText,
-      usage_tracking_id: trackingId(
-        principal,
-        request.query,
-        pack.items.map((item) => rows.get(item.candidate.entry.candidate.seq)!),
-      ),
-    };
-    return { text: pack.answerText, body };
+    return made;
+  };
+  const found = await search(deps, principal, request, stages, async (tx, ranking) => {
+    const selection = await select(tx, principal, input, request, ranking);
+    if (request.session === undefined) return () => answer(ranking, selection);
+    // What is sent is written down before it is sent, in the transaction that holds the session.
+    const made = answer(ranking, selection);
+    await markSent(tx, principal.owner, request.session, made.sent, deps.now());
+    return () => made;
   });
+  return found();
 }
 
-/** What a pack may hold: nothing, when the question cannot be answered from here; weak hits are no padding. */
-function candidatesOf(ranking: Ranking, limit: number, threshold: number | undefined) {
-  if (ranking.answerability < WEAK_THRESHOLD) return [];
-  return ranking.ranked
-    .slice(0, limit)
-    .filter((entry) => entry.relevance >= (threshold ?? 0))
-    .map((entry) => ({ id: entry.candidate.id, content: entry.candidate.hash ?? entry.candidate.head, entry }));
+interface FoundState {
+  readonly ranking: Ranking;
+  readonly selection: Selection;
+  readonly earlier: Earlier | undefined;
 }
 
-function toPackCandidate(entry: Scored, row: MemoryRow | undefined) {
+function makeAnswer(
+  deps: Deps,
+  principal: Principal,
+  agent: Agent,
+  input: ContextInput,
+  request: SearchRequest,
+  { ranking, selection, earlier }: FoundState,
+): ContextAnswer & { readonly sent: readonly { readonly id: string; readonly version: number }[] } {
+  const { kept, duplicates, rows, oppositions } = selection;
+  const older = new Set(oppositions.map((opposition) => opposition.older));
+  const candidates = kept.map((selected) => ({
+    ...toPackCandidate(selected, rows.get(selected.entry.candidate.seq)),
+    contradicted: older.has(selected.id),
+    known: earlier?.holds(selected.id, versionOf(selected.entry.candidate, request)),
+  }));
+  const pack = packOrRefuse({
+    candidates,
+    duplicates,
+    request: {
+      maxItems: input.max_items,
+      maxTokens: input.max_tokens,
+      ...(input.max_item_tokens !== undefined && { maxItemTokens: input.max_item_tokens }),
+      tokenizer: input.tokenizer,
+      budgetScope: input.budget_scope,
+    },
+    withdrawn: earlier && withdrawnBefore(earlier, candidates.slice(0, input.max_items)),
+    weights: ranking.weights,
+    terms: analyse,
+    count: deps.countTokens,
+  });
+  const shown = pack.items.map((item) => ({ item, row: rows.get(item.candidate.entry.candidate.seq)! }));
+  const items = shown.map(({ item, row }) => ({
+    ...toResult(item.candidate.entry, row, agent, snippetOf(item.text, ranking.weights), input.explain ?? false),
+    content: item.text,
+    tokens: item.tokens,
+    truncated: item.truncated,
+    full_tokens: item.fullTokens,
+  }));
+  const sent = pack.items.map(({ candidate: { id, entry } }) => ({ id, version: versionOf(entry.candidate, request) }));
+  const delta = earlier && toDelta(earlier, sent);
+  const ids = new Set(items.map(({ id }) => id));
+  const body: ContextReply = {
+    version: '1',
+    status: statusOf(ranking, kept.length + selection.seen.length),
+    retrieval_plan: toPlan(ranking, deps.embedder.id, request, {
+      candidates: limitOf(input),
+      max_items: input.max_items,
+      max_tokens: input.max_tokens,
+    }),
+    budget: toBudget(pack, selection.seen),
+    items,
+    conflicts: oppositions.filter((opposition) => ids.has(opposition.newer) && ids.has(opposition.older)),
+    ...(delta && { delta: delta.wire }),
+    coverage: {
+      candidates: ranking.ranked.length,
+      returned: items.length,
+      answerability: round(ranking.answerability),
+    },
+    agent_boundary: commonBoundary(items),
+    context_text: pack.contextText,
+    pack_id: writePackId([...sent, ...(delta?.kept ?? [])]),
+    usage_tracking_id: trackingId(
+      principal,
+      request.query,
+      shown.map(({ row }) => row),
+    ),
+  };
+  return { text: pack.answerText, body, sent };
+}
+
+function toPackCandidate({ entry }: Selected, row: MemoryRow | undefined) {
   const { id, memory_type, author, path, occurred_at, created_at, head } = entry.candidate;
   return {
     id,
@@ -131,7 +148,8 @@ function packOrRefuse<C extends Parameters<typeof buildPack>[0]['candidates'][nu
   }
 }
 
-function toBudget({ budget }: Pick<Pack, 'budget'>): ContextReply['budget'] {
+function toBudget({ budget }: Pick<Pack, 'budget'>, seen: readonly string[]): ContextReply['budget'] {
+  const dropped = [...budget.dropped, ...seen.map((id) => ({ id, reason: 'seen' as const }))];
   return {
     max_items: budget.maxItems,
     max_tokens: budget.maxTokens,
@@ -139,9 +157,9 @@ function toBudget({ budget }: Pick<Pack, 'budget'>): ContextReply['budget'] {
     used_tokens: budget.usedTokens,
     rendered_tokens: budget.renderedTokens,
     tokenizer: budget.tokenizer,
-    dropped: budget.dropped.map((d) => ({ ...d })),
+    dropped: dropped.map((d) => ({ ...d })),
     shortened: budget.shortened.map((s) => ({ ...s })),
-    dropped_items: budget.dropped.length,
+    dropped_items: dropped.length,
     truncated: budget.dropped.length > 0 || budget.shortened.length > 0,
     items: budget.usedItems,
     tokens: budget.usedTokens,

@@ -7,8 +7,10 @@
  * passed on: the next budget would take it back. A larger `maxItems` is another question and may shorten items.
  */
 import type { CountTokens, TokenizerName } from '../types.ts';
+import type { Withdrawn } from './delta.ts';
 import { type Draft, makeDraft, type Shown } from './draft.ts';
 import { type Duplicate, withoutNearDuplicates } from './duplicates.ts';
+import { makeNotice } from './notice.ts';
 import {
   type AnswerLines,
   EMPTY_ANSWER,
@@ -22,6 +24,8 @@ export interface PackCandidate extends Labelled, Referenced {
   readonly content: string;
   /** Tokens of the content in the tokenizer asked for, if known: saves counting a long one. */
   readonly fullTokens?: number | undefined;
+  /** The reader holds it already: it has its place in the budget and is not shown. */
+  readonly known?: boolean | undefined;
 }
 
 export interface PackRequest {
@@ -40,6 +44,8 @@ export interface PackInput<C extends PackCandidate> {
   /** What was taken out of the ranking as near-duplicates. Left out: the pack looks for them itself. */
   readonly duplicates?: readonly Duplicate[] | undefined;
   readonly request: PackRequest;
+  /** Of an earlier pack that the request names; undefined: it names none. */
+  readonly withdrawn?: readonly Withdrawn[] | undefined;
   /** The idf of each term of the question, and what analyses a text into terms. */
   readonly weights: ReadonlyMap<string, number>;
   readonly terms: (text: string) => readonly string[];
@@ -77,6 +83,8 @@ export interface Budget {
 
 export interface Pack<C extends PackCandidate = PackCandidate> {
   readonly items: readonly PackItem<C>[];
+  /** Ids of what the reader holds already. */
+  readonly unchanged: readonly string[];
   readonly contextText: string;
   readonly answerText: string;
   readonly budget: Budget;
@@ -99,14 +107,17 @@ export function buildPack<C extends PackCandidate>(input: PackInput<C>): Pack<C>
     input.duplicates === undefined
       ? withoutNearDuplicates(candidates)
       : { kept: candidates, duplicates: input.duplicates };
-  const drafts = kept.slice(0, request.maxItems).map((candidate, at) => makeDraft(input, candidate, at + 1));
+  let n = 0;
+  const drafts = kept.slice(0, request.maxItems).map((c) => makeDraft(input, c, c.known ? 1 : ++n));
   const frame = request.budgetScope === 'answer' ? frameTokens(input) : 0;
   if (frame > request.maxTokens) throw new FrameTooLarge(frame);
 
-  let room = request.maxTokens - frame;
+  const notice = makeNotice(input.withdrawn ?? [], request.maxTokens - frame, (text) => count(text, request.tokenizer));
+  let room = notice.room;
   for (;;) {
     const shown = share(drafts, room);
-    const pack = assemble(input, drafts, shown, listDropped(kept, duplicates, drafts.length, shown.length));
+    const dropped = listDropped(kept, duplicates, drafts.length, shown.length);
+    const pack = assemble(input, { kept, drafts, shown, dropped, notice: notice.text });
     const { usedTokens, renderedTokens } = pack.budget;
     const over = (request.budgetScope === 'answer' ? renderedTokens : usedTokens) - request.maxTokens;
     // In both encodings parts add up exactly. A counter for which they do not costs room, never the budget.
@@ -148,9 +159,11 @@ function share<C>(drafts: readonly Draft<C>[], room: number): Shown[] {
  * An upper bound of the fixed lines, the same for every budget and every store: were it to grow with the numbers in the
  * Budget line, the step from 999 to 1,000 tokens would leave less room. One to three digits are one token.
  */
-function frameTokens<C extends PackCandidate>({ candidates, duplicates, request, count }: PackInput<C>): number {
+function frameTokens<C extends PackCandidate>(input: PackInput<C>): number {
+  const { candidates, duplicates, request, withdrawn, count } = input;
   const many = Math.max(999, candidates.length + (duplicates?.length ?? 0));
   const most = Math.max(999_999, request.maxTokens);
+  const unchanged = withdrawn === undefined ? undefined : many;
   const head = {
     items: [],
     maxItems: request.maxItems,
@@ -158,6 +171,7 @@ function frameTokens<C extends PackCandidate>({ candidates, duplicates, request,
     usedTokens: most,
     dropped: many,
     shortened: many,
+    unchanged,
   };
   return count(renderHead(head), request.tokenizer);
 }
@@ -169,26 +183,39 @@ function listDropped(
   shown: number,
 ): Dropped[] {
   const left = kept
+    .map(({ id, known }, at) => ({
+      id,
+      known,
+      reason: at < considered ? ('max_tokens' as const) : ('max_items' as const),
+    }))
     .slice(shown)
-    .map(({ id }, at): Dropped => ({ id, reason: shown + at < considered ? 'max_tokens' : 'max_items' }));
+    .flatMap(({ id, known, reason }): Dropped[] => (known ? [] : [{ id, reason }]));
   return [...left, ...duplicates.map(({ id, of }): Dropped => ({ id, reason: 'near_duplicate', of }))];
 }
 
+interface Parts<C> {
+  readonly kept: readonly C[];
+  readonly drafts: readonly Draft<C>[];
+  readonly shown: readonly Shown[];
+  readonly dropped: readonly Dropped[];
+  readonly notice: string | undefined;
+}
+
 function assemble<C extends PackCandidate>(
-  { request, count }: PackInput<C>,
-  drafts: readonly Draft<C>[],
-  shown: readonly Shown[],
-  dropped: readonly Dropped[],
+  { request, withdrawn, count }: PackInput<C>,
+  { kept, drafts, shown, dropped, notice }: Parts<C>,
 ): Pack<C> {
   const { maxItems, maxTokens, tokenizer } = request;
-  const items = shown.map(({ text, block, tokens, truncated }, at): PackItem<C> => {
+  const items = shown.flatMap(({ text, block, tokens, truncated }, at): PackItem<C>[] => {
     const { candidate, fullTokens } = drafts[at]!;
-    return { candidate, text, block, tokens, fullTokens: truncated ? fullTokens() : tokens, truncated };
+    if (candidate.known) return [];
+    return [{ candidate, text, block, tokens, fullTokens: truncated ? fullTokens() : tokens, truncated }];
   });
+  const unchanged = kept.filter(({ known }) => known).map(({ id }) => id);
   const shortened = items
     .filter(({ truncated }) => truncated)
     .map(({ candidate, tokens, fullTokens }) => ({ id: candidate.id, tokens, full_tokens: fullTokens }));
-  const contextText = renderContext(items.map(({ block }) => block));
+  const contextText = renderContext([...items.map(({ block }) => block), ...(notice === undefined ? [] : [notice])]);
   const usedTokens = count(contextText, tokenizer);
   const answer: AnswerLines = {
     items: items.map(({ candidate }) => candidate),
@@ -198,6 +225,7 @@ function assemble<C extends PackCandidate>(
     usedTokens,
     dropped: dropped.length,
     shortened: shortened.length,
+    unchanged: withdrawn && unchanged.length,
   };
   const answerText = renderAnswer(answer);
   // context_text begins with `[` after a line feed, so the lines before it are counted alone
@@ -213,5 +241,5 @@ function assemble<C extends PackCandidate>(
     dropped,
     shortened,
   };
-  return { items, contextText, answerText, budget };
+  return { items, unchanged, contextText, answerText, budget };
 }

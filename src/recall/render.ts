@@ -13,6 +13,8 @@ export interface Labelled {
   readonly author: string | null;
   readonly path: string | null;
   readonly occurredAt: Date | null;
+  /** A newer memory of the same pack says something else. */
+  readonly contradicted?: boolean | undefined;
 }
 
 export interface Referenced {
@@ -30,11 +32,16 @@ export interface AnswerLines {
   readonly usedTokens: number;
   readonly dropped: number;
   readonly shortened: number;
+  /** Memories that the reader holds already; undefined: no earlier pack was named. */
+  readonly unchanged?: number | undefined;
 }
 
+const CONTRADICTED = 'contradicted by a newer memory';
+
 /** `[n] 2026-05-04 · author · path`; what is unknown is left out. */
-export function renderLabel(n: number, { author, path, occurredAt }: Labelled): string {
+export function renderLabel(n: number, { author, path, occurredAt, contradicted }: Labelled): string {
   const parts = [day(occurredAt), inline(author ?? '', LABEL_AUTHOR), inline(path ?? '', LABEL_PATH)];
+  if (contradicted) parts.push(CONTRADICTED);
   const known = parts.filter((part) => part !== '').join(' · ');
   return known === '' ? `[${n}]` : `[${n}] ${known}`;
 }
@@ -46,6 +53,11 @@ export function renderBlock(n: number, candidate: Labelled, text: string): strin
 }
 
 export const BLOCK_GAP = '\n\n';
+
+/** What a reader of an earlier pack should no longer rely on: `Withdrawn: <id> (gone), <id> (changed)`. */
+export function renderWithdrawn(withdrawn: readonly { readonly id: string; readonly reason: string }[]): string {
+  return `Withdrawn: ${withdrawn.map(({ id, reason }) => `${id} (${reason})`).join(', ')}`;
+}
 
 /** Blocks with one blank line between them, and nothing before or after. */
 export function renderContext(blocks: readonly string[]): string {
@@ -59,13 +71,14 @@ export function renderReference({ id, type, path }: Referenced): string {
 
 /** Everything before context_text, with its closing LF. */
 export function renderHead(answer: Omit<AnswerLines, 'contextText'>): string {
-  const { items, maxItems, maxTokens, usedTokens, dropped, shortened } = answer;
+  const { items, maxItems, maxTokens, usedTokens, dropped, shortened, unchanged } = answer;
   const budget =
     `Budget: used_items=${items.length}/${maxItems} used_tokens=${usedTokens}/${maxTokens} ` +
     `dropped=${dropped} shortened=${shortened}`;
   const lines = [
     '### XMemo Context',
     `Items: ${items.length}`,
+    ...(unchanged === undefined ? [] : [`Unchanged: ${unchanged}`]),
     ...(dropped > 0 || shortened > 0 ? [budget] : []),
     ...items.map(renderReference),
     'Context:',
@@ -73,9 +86,9 @@ export function renderHead(answer: Omit<AnswerLines, 'contextText'>): string {
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** The whole text answer. Nothing matched (nothing shown and nothing dropped): the empty sentence alone. */
+/** The whole text answer. Nothing matched (nothing shown, dropped, known or withdrawn): the empty sentence alone. */
 export function renderAnswer(answer: AnswerLines): string {
-  if (answer.items.length === 0 && answer.dropped === 0) return EMPTY_ANSWER;
+  if (answer.contextText === '' && answer.dropped === 0 && !answer.unchanged) return EMPTY_ANSWER;
   return renderHead(answer) + answer.contextText;
 }
 

@@ -103,7 +103,8 @@ export const recallRoutes =
         },
       },
       async (request) => {
-        const { memory_id, ...input } = request.body;
+        const { memory_id, ...asked } = request.body;
+        const input = { ...asked, exclude_seen: false };
         return withWarnings(
           request,
           await explain(deps, principalOf(request), agentOf(request), memory_id, input, toSearch(request, input)),
@@ -117,6 +118,7 @@ export const recallRoutes =
         const agent = agentOf(request);
         const also = { ...asked, knowledge };
         const { text, body } = await recallContext(deps, principalOf(request), agent, input, also, request.stages);
+        reply.header('x-xmemo-pack-id', body.pack_id);
         return { body, text: () => text };
       });
     }
@@ -158,11 +160,16 @@ export const recallRoutes =
     ) {
       const asked = toSearch(request, input);
       const text = wantsText(request, input);
+      const send = ({ body, text: rendered }: { body: B; text: () => string }) => {
+        reply.header('x-xmemo-status', body.status);
+        return text ? reply.type(TEXT).send(rendered()) : reply.send(withWarnings(request, body));
+      };
+      if (asked.session !== undefined) return send(await answer(asked)); // the same request has another answer the next time
       const { warnings } = request;
       const etag = etagOf(deps, principalOf(request), agentOf(request), {
         ...seen,
         input,
-        team: asked.team,
+        team: 'since_pack' in input ? undefined : asked.team, // what an earlier pack held may stand in any space
         text,
         warnings,
       });
@@ -175,11 +182,10 @@ export const recallRoutes =
           .headers(cacheHeaders(await etag))
           .send();
       }
-      const { body, text: rendered } = await answer({ ...asked, after: etag });
+      const made = await answer({ ...asked, after: etag });
       // What a passing failure made poorer must not be taken for the answer of this state.
-      if (body.status !== 'degraded' || deps.embedder.degraded) reply.headers(cacheHeaders(await etag));
-      reply.header('x-xmemo-status', body.status);
-      return text ? reply.type(TEXT).send(rendered()) : reply.send(withWarnings(request, body));
+      if (made.body.status !== 'degraded' || deps.embedder.degraded) reply.headers(cacheHeaders(await etag));
+      return send(made);
     }
   };
 
@@ -198,16 +204,30 @@ function answers<T extends z.ZodType>(schema: T) {
 }
 
 function toSearch(request: FastifyRequest, input: ContextInput | RecallInput): SearchRequest {
-  const filters = toFilters(input);
+  const session = sessionOf(request, input);
+  const filters = { ...toFilters(input), ...(session !== undefined && { sessionId: undefined }) };
   assertInside(principalOf(request), filters);
   return {
     query: input.query,
     filters,
+    session,
     team: input.team_id === '%' ? undefined : input.team_id,
     preferWorking: input.prefer_working,
     askedAt: toDate(input.asked_at),
     asOf: toDate(input.as_of),
   };
+}
+
+/** The session whose sent memories are left out; undefined: nothing is. */
+function sessionOf(request: FastifyRequest, input: ContextInput | RecallInput): string | undefined {
+  if (!('exclude_seen' in input && input.exclude_seen)) return undefined;
+  if (request.method === 'GET') {
+    throw invalid('query', 'exclude_seen', 'writes down what is sent: ask by POST');
+  }
+  if (input.session_id === undefined || input.session_id === '%') {
+    throw invalid('body', 'session_id', 'is missing: exclude_seen needs the session that it is about');
+  }
+  return input.session_id;
 }
 
 /** The token's profile wins, then the request's, then Accept. JSON is the default of existing clients. */

@@ -42,10 +42,11 @@ function mapLines(text: string, change: (line: string) => string): string {
 }
 
 /** Beginnings only, so that a line cut at its end looks like ours no more than the whole line does. */
-const OURS = /^(?:#+ ?xmemo ?context|(?:items|budget|reference|context) ?:|\[ ?\p{Nd}+ ?\]|no matching xmemo memory)/u;
+const OURS =
+  /^(?:#+ ?xmemo ?context|(?:items|unchanged|budget|reference|context|withdrawn) ?:|\[ ?\p{Nd}+ ?\]|no matching xmemo memory)/u;
 
 /** Nothing that begins like this looks like ours: the usual line, told without taking it apart. */
-const PLAINLY_NOT_OURS = /^[\t ]*[ad-hj-mo-qs-z\d.,;:!?"'()<>*+-]/iu;
+const PLAINLY_NOT_OURS = /^[\t ]*[ad-hj-mo-qstvx-z\d.,;:!?"'()<>*+-]/iu;
 
 /** Whether a reader could take the line for a heading, a label, a reference or the empty answer; backslashes in front do not count. */
 export function looksLikeOurs(line: string): boolean {

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { asOf, filterShape, instant, name, queryText } from '../http/fields.ts';
 import { agentBoundary, memoryShape, warningsSchema } from '../http/wire.ts';
+import { CONTRADICTIONS } from '../text/contradiction.ts';
 import { TOKENIZERS } from '../types.ts';
 
 const common = {
@@ -64,6 +65,19 @@ export const contextInput = z.object({
       'Mix in sections of the documents in the knowledge bases, with type `knowledge`. Needs the scope `knowledge:read` as well.',
     ),
   prefer_working: z.boolean().default(true).describe('Lift active working state.'),
+  since_pack: z
+    .string()
+    .max(8_192)
+    .optional()
+    .describe(
+      'pack_id of an earlier pack: only what is new or changed since is sent, and what no longer holds is named in `delta`.',
+    ),
+  exclude_seen: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Never send a version of a memory twice in the session that session_id names (it is then no filter). By POST only, since it writes that down.',
+    ),
 });
 
 export type RecallInput = z.infer<typeof recallInput>;
@@ -114,7 +128,7 @@ export const recallReply = z.object({
 
 const dropped = z.object({
   id: z.uuid(),
-  reason: z.enum(['max_items', 'max_tokens', 'near_duplicate']),
+  reason: z.enum(['max_items', 'max_tokens', 'near_duplicate', 'seen']),
   of: z.uuid().optional(),
 });
 
@@ -145,14 +159,34 @@ export const contextReply = z.object({
       full_tokens: z.number().int(),
     }),
   ),
+  conflicts: z
+    .array(z.object({ newer: z.uuid(), older: z.uuid(), reason: z.enum([...CONTRADICTIONS, 'semantic_key']) }))
+    .describe('Items that cannot both hold. They stand side by side, the newer first; the text marks the older.'),
+  delta: z
+    .object({
+      since_pack: z.string(),
+      new: z.array(z.uuid()),
+      changed: z.array(z.uuid()).describe('Sent in another version than before.'),
+      unchanged: z.array(z.uuid()).describe('Held by the reader, still true, and not sent again.'),
+      withdrawn: z
+        .array(z.object({ id: z.uuid(), reason: z.enum(['gone', 'changed']) }))
+        .describe(
+          'No longer to be believed. gone: forgotten, expired or out of reach. changed: it says something else now, which did not fit here.',
+        ),
+    })
+    .optional()
+    .describe('With since_pack.'),
   coverage,
   agent_boundary: agentBoundary,
   context_text: z.string(),
+  pack_id: z.string().describe('Names what its reader holds, up to 256 memories; for since_pack.'),
   usage_tracking_id: z.string(),
   warnings: warningsSchema,
 });
 
-export const explainInput = contextInput.extend({ memory_id: z.uuid().describe('The memory that is asked about.') });
+export const explainInput = contextInput
+  .omit({ exclude_seen: true })
+  .extend({ memory_id: z.uuid().describe('The memory that is asked about.') });
 
 export const explainReply = z.object({
   memory_id: z.uuid(),

@@ -19,6 +19,7 @@ import { lateQuery, lateScore } from './late.ts';
 import { readPast } from './past.ts';
 import { type Question, readQuestion, withTimes } from './question.ts';
 import { finish, fuse, type Scored } from './rank.ts';
+import { lockSent } from './sent.ts';
 
 export interface SearchRequest {
   readonly query: string;
@@ -31,6 +32,8 @@ export interface SearchRequest {
   readonly askedAt: Date | undefined;
   /** What was known at this instant; default: what is known now. */
   readonly asOf?: Date | undefined;
+  /** The caller's session, whose sent memories are looked up and written down; it is locked until the answer is made. */
+  readonly session?: string | undefined;
   /** What must have been read before the state is looked at; runs beside the embedding of the query. */
   readonly after?: Promise<unknown> | undefined;
 }
@@ -78,7 +81,10 @@ export async function search<T>(
   const now = deps.now();
   const at = request.asOf && request.asOf < now ? request.asOf : undefined;
   const predicate = sql`${visible(principal, at ?? now)} and ${matches(request.filters)}`;
-  return deps.db.transaction({ spaces, readOnly: true }, async (tx) => {
+  const { session } = request;
+  const access = session === undefined ? { spaces, readOnly: true } : { spaces, owner: principal.owner };
+  return deps.db.transaction(access, async (tx) => {
+    if (session !== undefined) await lockSent(tx, principal.owner, session);
     const past = at && (await readPast(tx, { spaces, at, boundary: principal, now, terms: question.terms }));
     const id = request.query.trim();
     if (UUID.test(id)) {
@@ -175,7 +181,7 @@ async function exact(
       searched.past,
       sql`
         select m.space_id, m.seq::text, m.id, 0 as bm25, null as cosine, null as passage, 0 as log_length, m.author, m.path, m.memory_type,
-          m.importance, m.confidence, m.occurred_at, m.created_at, null as session, null as before_seq, left(m.content, 4000) as head, '' as tail,
+          m.importance, m.confidence, m.version, m.occurred_at, m.created_at, null as session, null as before_seq, left(m.content, 4000) as head, '' as tail,
           0 as used, null as hash, null as held
         from memories m where m.space_id = any (${searched.spaces}::int[]) and m.id = ${id} and ${predicate}`,
     ),

@@ -4,7 +4,8 @@
  */
 import { toProfile } from './near-duplicate.ts';
 
-export type Contradiction = 'negation' | 'date' | 'number' | 'value';
+export const CONTRADICTIONS = ['negation', 'date', 'number', 'value'] as const;
+export type Contradiction = (typeof CONTRADICTIONS)[number];
 
 /** Words that stand before the place that differs: what is said of something else is no contradiction. */
 const SUBJECT_WORDS = 3;

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';
 import { get_encoding } from 'tiktoken';
+import type { Withdrawn } from '../../src/recall/delta.ts';
 import { withoutNearDuplicates } from '../../src/recall/duplicates.ts';
 import { makeExcerpter } from '../../src/recall/excerpt.ts';
 import { buildPack, FrameTooLarge, type Pack, type PackCandidate, type PackRequest } from '../../src/recall/pack.ts';
@@ -252,6 +253,52 @@ holds<[PackCandidate[], PackRequest, number]>(
       assert.ok(standsIn(item.text, other.text), 'what was shown is shown');
       assert.ok(item.truncated || !other.truncated);
     }
+  },
+);
+
+const withdrawnArb = fc.array(
+  fc.record({ id: fc.uuid(), reason: fc.constantFrom('gone' as const, 'changed' as const) }),
+  { maxLength: 6 },
+);
+const heldArb = fc.array(fc.record({ known: fc.boolean(), contradicted: fc.boolean() }), {
+  minLength: 12,
+  maxLength: 12,
+});
+
+holds<[PackCandidate[], { known: boolean; contradicted: boolean }[], Withdrawn[], PackRequest, number]>(
+  'P1, P2, P3 and P5 hold for what is new since an earlier pack',
+  [fewArb, heldArb, withdrawnArb, requestArb, largerArb],
+  (rows, held, withdrawn, asked, larger) => {
+    const candidates = rows.map((row, i) => ({ ...row, ...held[i] }));
+    const at = (maxTokens: number) => {
+      try {
+        const delta = { withdrawn, weights: WEIGHTS, terms: analyse, count };
+        return buildPack({ candidates, request: { ...asked, maxTokens }, ...delta });
+      } catch (error) {
+        if (error instanceof FrameTooLarge && asked.budgetScope === 'answer') return null;
+        throw error;
+      }
+    };
+    const small = at(asked.maxTokens);
+    const large = at(asked.maxTokens + larger);
+    if (small === null || large === null) return;
+    const { usedTokens, renderedTokens } = small.budget;
+    assert.ok(exactly(small.contextText, asked.tokenizer) <= usedTokens && usedTokens <= asked.maxTokens);
+    assert.ok(exactly(small.answerText, asked.tokenizer) <= renderedTokens);
+    if (asked.budgetScope === 'answer') assert.ok(renderedTokens <= asked.maxTokens);
+    for (const [i, item] of small.items.entries()) {
+      assert.equal(large.items[i]!.candidate.id, item.candidate.id);
+      assert.ok(standsIn(item.text, large.items[i]!.text), 'what was shown is shown');
+    }
+    const named = ({ contextText }: Pack) => withdrawn.filter(({ id }) => contextText.includes(id)).length;
+    assert.ok(named(large) >= named(small), 'what was withdrawn is withdrawn');
+    assert.ok(small.items.every(({ candidate }) => !candidate.known));
+    const listed = [
+      ...small.items.map(({ candidate }) => candidate.id),
+      ...small.unchanged,
+      ...small.budget.dropped.map(({ id }) => id),
+    ];
+    assert.deepEqual(listed.sort(), candidates.map(({ id }) => id).sort());
   },
 );
 

@@ -12,7 +12,7 @@ export interface Known {
 }
 
 /** Memories that an id can name; the oldest are let go of, and would be sent again. */
-export const MAX_KNOWN = 256;
+const MAX_KNOWN = 256;
 
 const PREFIX = 'pk_';
 const ID_BYTES = 16;

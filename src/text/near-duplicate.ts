@@ -26,7 +26,7 @@ const IDLE_WORDS: Readonly<Record<Language, ReadonlySet<string>>> = {
 const ASKING = words('is are ist sind es son está están');
 
 /** Chinese for "a" (but not in 第一个 "the first" or 十一个 "eleven"), and for "just now", as in "is running". */
-const IDLE_SIGNS = /(?<![\p{N}十百千万亿零〇第])一[个個只隻条條位名辆匹]|正在/gu;
+const IDLE_SIGNS = /一(?<![\p{N}十百千万亿零〇第]一)[个個只隻条條位名辆匹]|正在/gu;
 
 /** Signs that carry meaning: C# and C, "is up?" and "is up", -5 and 5. */
 const TELLING_SIGNS = /\p{S}|[#%&@*\\/?]|!(?==)|-(?=\p{N})/gu;

@@ -9,8 +9,11 @@ const WORDS = new RegExp(
 
 /** In order. English contractions are opened: "isn't" is "is not", "it's" is "it is", but "Tom's" may be his and stays. */
 export function wordsOf(form: string): string[] {
-  return (form.match(WORDS) ?? []).flatMap((word) => (/['’]|^can/i.test(word) ? opened(word) : word));
+  const written = form.match(WORDS) ?? [];
+  return CONTRACTED.test(form) ? written.flatMap((word) => (CONTRACTED.test(word) ? opened(word) : word)) : written;
 }
+
+const CONTRACTED = /['’]|cannot/i;
 
 function opened(word: string): string[] {
   if (/^can(not|['’]t)$/i.test(word)) return [word.slice(0, 3), 'not'];

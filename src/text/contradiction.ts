@@ -162,7 +162,8 @@ function linked({ words, verb }: Statement, before: number): boolean {
   if (HAVE.has(said) || PREFER.has(said)) return before === verb + 1;
   const between = words.slice(verb + 1, before);
   // Who works on one thing works on another too.
-  if (ONE_OBJECT.has(said)) return between.every((word) => LINKS.has(word) && word !== 'on');
+  if (ONE_OBJECT.has(said))
+    return between.every((word) => (LINKS.has(word) && word !== 'on') || word === 'a' || word === 'an');
   if (!COPULAS.has(said)) return true;
   return between.every((word) => LINKS.has(word) || ONE_OBJECT_PARTICIPLES.has(word) || isNumber(word));
 }

@@ -313,6 +313,7 @@ t.test('two statements contradict when one place of one sentence differs, and a 
     ['The office is in Lisbon.', 'The office is in Porto', 'value'],
     ['I live in Lisbon.', 'I live in Porto.', 'value'],
     ['Lives in Lisbon since May.', 'Lives in Porto since May.', 'value'],
+    ['Ann works as a nurse', 'Ann works as a teacher', 'value'],
     ['The user prefers dark mode', 'The user prefers light mode', 'value'],
     ['My favourite colour is blue', 'My favourite colour is green', 'value'],
     ['The service is written in Go', 'The service is written in Rust', 'value'],

@@ -3,7 +3,7 @@ import type { Tx } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { visible } from '../db/visible.ts';
 import { analyse } from '../text/analyse.ts';
-import { contradiction } from '../text/contradiction.ts';
+import { contradictionOf, toStatement } from '../text/contradiction.ts';
 import type { Boundary } from '../types.ts';
 import { findSharing, type Written } from './store.ts';
 
@@ -38,8 +38,9 @@ export async function findConflicts(
   const readable = sql`${visible(boundary, now)} and m.status = 'active' and m.seq <> ${said.seq}`;
   const within = sql`${readable} and m.bucket = ${said.bucket} and m.scope is not distinct from ${said.scope}`;
   const sharing = await findSharing(tx, space, analyse(said.content), within);
+  const statement = toStatement(said.content);
   const opposed = sharing.flatMap(({ content, ...row }) => {
-    const reason = contradiction(content, said.content);
+    const reason = contradictionOf(toStatement(content), statement);
     return reason ? [toConflict(row, reason)] : [];
   });
   const keyed =

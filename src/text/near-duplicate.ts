@@ -2,90 +2,78 @@
  * Which memories say the same again, by words and not by vectors: to a vector "due on the 5th" and "due on the 6th" are
  * one. To lose a different fact is worse than to show one twice, so in doubt two texts are different.
  */
+import porter2 from 'wink-porter2-stemmer';
+import { type Language, languageOf } from './language.ts';
 import { compatibilityForm } from './unicode.ts';
-
-/** Share of words in common (Jaccard, counted with repeats). */
-const SAME_WORDS = 0.9;
-
-/** Words; shorter texts hold too little to differ in, and are duplicates only when their words are equal. */
-const SHORT_TEXT = 3;
+import { wordsOf } from './words.ts';
 
 /** UTF-16 units; longer texts are duplicates only when they are equal, since taking them apart costs more than it saves. */
 const LONGEST_COMPARED = 4000;
 
-/** Words that turn a fact around, narrow it or set it in another time. A text that has one more is another fact. */
-const TURNING_WORDS = new Set(
-  `not no never none nor neither nothing nobody without cannot only except unless until if but before after since almost
-  hardly rarely seldom maybe perhaps probably possibly should would could may might must former formerly previously
-  once again more less most least all every both some any few too on off in out up down over under yes true false
-  nicht kein keine keinen keinem keiner keines nie niemals nichts niemand ohne weder noch nur außer wenn bis vor nach
-  vielleicht kaum fast mehr weniger alle immer wieder nunca jamás sin ni tampoco nada nadie ningún ninguna ninguno solo
-  sólo salvo si hasta antes después quizás casi más menos siempre ne pas jamais sans aucun aucune rien personne non
-  mai senza não nem sem нет не ни без никогда только لا لم لن ليس غير بدون ما`.split(/\s+/u),
-);
+const words = (list: string): ReadonlySet<string> => new Set(list.split(' '));
 
-/** Negations inside words or texts without spaces, and signs that carry meaning (C# and C, "is up?" and "is up"). */
-const TURNING_SIGNS =
-  /[不没沒無无非未別别勿莫안않못없]|아니|말고|ない|なか|なく|ません|ず|ぬ|ไม่|\p{S}|[#%&@*\\/?]|!(?==)|-(?=\p{N})/gu;
+/**
+ * Words that say nothing of a fact: articles, and the present of "to be". Nothing else: with and without "already", "this" or "small"
+ * may be two facts, and so may "in" and "at".
+ */
+const IDLE_WORDS: Readonly<Record<Language, ReadonlySet<string>>> = {
+  en: words('a an the is are there'),
+  de: words('der die das dem den des ein eine einen einem einer eines ist sind'),
+  es: words('el la los las un una unos unas es son está están'),
+};
 
-const SCRIPTS = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}ー';
-/** Han and kana count sign by sign. */
-const WORDS = new RegExp(
-  `[${SCRIPTS}]|[[\\p{L}\\p{N}\\p{M}]--[${SCRIPTS}]]+(?:['’][[\\p{L}\\p{M}]--[${SCRIPTS}]]+)*`,
-  'gv',
-);
+/** At the beginning these ask. */
+const ASKING = words('is are ist sind es son está están');
+
+/** Chinese for "a" (but not in 第一个 "the first" or 十一个 "eleven"), and for "just now", as in "is running". */
+const IDLE_SIGNS = /一(?<![\p{N}十百千万亿零〇第]一)[个個只隻条條位名辆匹]|正在/gu;
+
+/** Signs that carry meaning: C# and C, "is up?" and "is up", -5 and 5. */
+const TELLING_SIGNS = /\p{S}|[#%&@*\\/?]|!(?==)|-(?=\p{N})/gu;
 
 /** A text taken apart once, to be compared with many. */
 export interface Profile {
   readonly text: string;
-  /** In lower case, in order. */
+  /** In lower case, in order, without idle words. */
   readonly words: readonly string[];
-  /** The same words as they are written. */
-  readonly written: readonly string[];
   readonly signs: string;
 }
 
 /**
- * Whether two texts say the same: one holds all words of the other in the same order, at most a tenth more, and none of
- * those is a fact of its own: a number, a name or German noun (written with a capital), a Han sign, a negation or
- * another word that turns a statement. So a replaced word is never a duplicate: it is how a fact changes.
+ * Whether two texts say the same: apart from idle words, case and punctuation, the same words in the same order. So a word that is
+ * replaced or added is never a duplicate: it is how a fact changes. Only the English "is running" is "runs".
  */
 export function nearDuplicate(a: string, b: string): boolean {
   return a === b || sameProfile(toProfile(a), toProfile(b));
 }
 
 export function toProfile(text: string): Profile {
-  if (text.length > LONGEST_COMPARED) return { text, words: [], written: [], signs: '' };
+  if (text.length > LONGEST_COMPARED) return { text, words: [], signs: '' };
   const form = compatibilityForm(text);
-  const written = form.match(WORDS) ?? [];
-  return {
-    text,
-    written,
-    words: written.map((word) => word.toLowerCase()),
-    signs: (form.match(TURNING_SIGNS) ?? []).join(''),
-  };
+  const written = wordsOf(form.replace(IDLE_SIGNS, ''));
+  const lower = written.map((word) => word.toLowerCase());
+  const idle = IDLE_WORDS[languageOf(lower)];
+  // Los Angeles, El Paso, vitamin A: a capital inside a text is a name's, unless all are capitals
+  const names = form !== form.toUpperCase();
+  const says = (word: string, at: number) =>
+    !idle.has(word) || (at === 0 ? ASKING.has(word) : names && word !== written[at]);
+  return { text, words: lower.filter(says), signs: (form.match(TELLING_SIGNS) ?? []).join('') };
 }
 
 /** `nearDuplicate` of two texts that were taken apart. */
 export function sameProfile(a: Profile, b: Profile): boolean {
   if (a.text === b.text) return true;
-  const [short, long] = a.words.length <= b.words.length ? [a, b] : [b, a];
-  if (short.words.length === 0 || short.words.length < SAME_WORDS * long.words.length || a.signs !== b.signs)
-    return false;
-  if (short.words.length <= SHORT_TEXT && short.words.length < long.words.length) return false;
-  return holdsInOrder(short, long);
+  if (a.words.length === 0 || a.words.length !== b.words.length || a.signs !== b.signs) return false;
+  return a.words.every((word, at) => sameWord(word, b.words[at]!));
 }
 
-/** Ends at the first word of `long` that is neither the next of `short` nor one that may be added: at once for most pairs. */
-function holdsInOrder(short: Profile, long: Profile): boolean {
-  let next = 0;
-  for (const [at, word] of long.words.entries()) {
-    if (word === short.words[next]) next++;
-    else if (isFact(word, long.written[at] ?? word)) return false;
-  }
-  return next === short.words.length;
+/** Equal, or one is the "-ing" of the other. Others with one stem are two words: "cat" and "cats", "crashes" and "crashed". */
+function sameWord(word: string, other: string): boolean {
+  if (word === other) return true;
+  if (!(ING.test(word) || ING.test(other)) || PAST.test(word) || PAST.test(other)) return false;
+  return word[0] === other[0] && porter2(word) === porter2(other);
 }
 
-function isFact(word: string, written: string): boolean {
-  return written !== word || TURNING_WORDS.has(word) || /\p{N}|\p{Script=Han}|n['’]t$/u.test(word);
-}
+/** "sing" and "king" have none. */
+const ING = /^[a-z]*[aeiouy][a-z]*ing$/;
+const PAST = /ed$/;

@@ -3,8 +3,6 @@ import t from 'tap';
 import { sql } from '../../src/db/sql.ts';
 import { purge } from '../../src/memory/purge.ts';
 import { recalledText } from '../../src/memory/recalled.ts';
-import { contradiction } from '../../src/text/contradiction.ts';
-import { nearDuplicate } from '../../src/text/near-duplicate.ts';
 import { type Reply, type Service, startService } from '../helpers/service.ts';
 
 const seed = Number(process.env.FC_SEED ?? Date.now() % 2 ** 31);
@@ -915,39 +913,6 @@ t.test('an export imported into an empty owner gives the same packs, byte for by
     const taken = await as(into, 'neighbour').ok('POST', '/memories/import', { jsonl: good(1) });
     t.match(taken, { imported: 1 }, 'an id of another owner tells nothing');
   });
-});
-
-t.test('two statements contradict when one place of one sentence differs', (t) => {
-  for (const [a, b, expected] of [
-    ['The office is in Lisbon.', 'The office is in Porto', 'value'],
-    ['The office is in Lisbon.', 'The office is not in Lisbon.', 'negation'],
-    ["We don't deploy on Fridays", 'We do deploy on Fridays', 'negation'],
-    ["The build isn't green today", 'The build is green today', 'negation'],
-    ['The release is on May 4 in Berlin', 'The release is on June 4 in Berlin', 'date'],
-    ['The meeting takes place on Monday', 'The meeting takes place on Tuesday', 'date'],
-    ['The limit is set to 100 requests', 'The limit is set to 200 requests', 'number'],
-    ['会议决定下周二发布新版本', '会议决定下周二不发布新版本', 'negation'],
-    ['Die Tests laufen in der Nacht', 'Die Tests laufen nicht in der Nacht', 'negation'],
-    ['The office is in Lisbon.', 'The office is in Lisbon.', undefined],
-    ['The server runs on Linux', 'The client runs on Linux', undefined],
-    ['Room 12 is painted blue', 'Room 13 is painted blue', undefined],
-    ['Is the office in Lisbon?', 'Is the office in Porto?', undefined],
-    ['Ann likes tea', 'Ann likes coffee', undefined],
-    ['The office is in Berlin', 'The office is not in Lisbon', undefined],
-    ['We never deploy it on Mondays', 'We never deploy it on Fridays', undefined],
-    ['The parser reads lines one by one', 'A kettle boils water for the tea', undefined],
-    ['', 'anything', undefined],
-  ] as const) {
-    t.equal(contradiction(a, b), expected, `${a} / ${b}`);
-    t.equal(contradiction(b, a), expected);
-  }
-  t.end();
-});
-
-t.test('the words of two texts decide whether they are one', (t) => {
-  t.ok(nearDuplicate('We deploy on Tuesdays.', 'we deploy on tuesdays'));
-  t.notOk(nearDuplicate('We deploy on Tuesdays.', 'We deploy on Thursdays.'));
-  t.end();
 });
 
 t.test('the name of an answer', async (t) => {

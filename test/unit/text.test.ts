@@ -1,6 +1,9 @@
+import fc from 'fast-check';
 import t from 'tap';
 import { ANALYSER, analyse, countTerms, scriptOf } from '../../src/text/analyse.ts';
+import { contradiction, contradictionOf, toStatement } from '../../src/text/contradiction.ts';
 import { nearness, type TimeRange, timeRanges } from '../../src/text/dates.ts';
+import { nearDuplicate } from '../../src/text/near-duplicate.ts';
 import { STOP_WORDS } from '../../src/text/stopwords.ts';
 import { compatibilityForm, invalidText, isBlank, utf8Length } from '../../src/text/unicode.ts';
 
@@ -259,3 +262,107 @@ function span(iso: string, length: number): { from: number; to: number } {
 function letters(n: number): string {
   return [...n.toString(26)].map((digit) => String.fromCharCode(97 + Number.parseInt(digit, 26))).join('');
 }
+
+const SAID = 'old backups of Mira run on 3 servers every night and Tom looks at it on 12 May'.split(' ');
+
+t.test(
+  'a text in which a number, date, name, negation or any other word is changed, added or left out is no duplicate',
+  async () => {
+    const change = fc.record({
+      at: fc.integer({ min: 1, max: SAID.length - 1 }),
+      word: fc.constantFrom('4', '13', 'June', 'Ann', 'not', 'never', 'kein', 'new', 'small', 'before', 'already'),
+      how: fc.constantFrom<(at: number, word: string) => string[]>(
+        (at, word) => SAID.with(at, word),
+        (at, word) => SAID.toSpliced(at, 0, word),
+        (at) => SAID.toSpliced(at, 1),
+        (at) => SAID.toSpliced(at - 1, 2, SAID[at]!, SAID[at - 1]!),
+      ),
+    });
+    fc.assert(
+      fc.property(change, ({ at, word, how }) => {
+        const [a, b] = [SAID.join(' '), how(at, word).join(' ')];
+        return !nearDuplicate(a, b) && !nearDuplicate(b, a);
+      }),
+    );
+  },
+);
+
+const phrases = fc
+  .array(
+    fc.constantFrom(...SAID, 'is', 'a', 'not', "isn't", 'running', 'der', 'está', '一个', '正在', 'C#', 'lives in'),
+    {
+      maxLength: 8,
+    },
+  )
+  .map((words) => words.join(' '));
+
+t.test('near-duplicates and contradictions are the same from both sides, and none is both', async () => {
+  fc.assert(
+    fc.property(phrases, phrases, (a, b) => {
+      const same = nearDuplicate(a, b);
+      const against = contradiction(a, b);
+      return same === nearDuplicate(b, a) && against === contradiction(b, a) && !(same && against);
+    }),
+    { numRuns: 2000 },
+  );
+  fc.assert(fc.property(phrases, (a) => nearDuplicate(`Mira, ${a}`, `mira ${a}.`)));
+});
+
+t.test('two statements contradict when one place of one sentence differs, and a subject has only one of it', (t) => {
+  for (const [a, b, expected] of [
+    ['The office is in Lisbon.', 'The office is in Porto', 'value'],
+    ['I live in Lisbon.', 'I live in Porto.', 'value'],
+    ['Lives in Lisbon since May.', 'Lives in Porto since May.', 'value'],
+    ['Ann works as a nurse', 'Ann works as a teacher', 'value'],
+    ['The user prefers dark mode', 'The user prefers light mode', 'value'],
+    ['My favourite colour is blue', 'My favourite colour is green', 'value'],
+    ['The service is written in Go', 'The service is written in Rust', 'value'],
+    ['Das Büro ist in Berlin', 'Das Büro ist in Hamburg', 'value'],
+    ['La oficina está en Madrid', 'La oficina está en Sevilla', 'value'],
+    ['The office is in Lisbon.', 'The office is not in Lisbon.', 'negation'],
+    ["We don't deploy on Fridays", 'We do deploy on Fridays', 'negation'],
+    ['We always deploy on Fridays', 'We never deploy on Fridays', 'negation'],
+    ["Ann doesn't like green tea", 'Ann likes green tea', 'negation'],
+    ["The build isn't green today", 'The build is green today', 'negation'],
+    ['会议决定下周二发布新版本', '会议决定下周二不发布新版本', 'negation'],
+    ['Die Tests laufen in der Nacht', 'Die Tests laufen nicht in der Nacht', 'negation'],
+    ['The release is on May 4 in Berlin', 'The release is on June 4 in Berlin', 'date'],
+    ['The meeting takes place on Monday', 'The meeting takes place on Tuesday', 'date'],
+    ['The deadline is 2024-05-04', 'The deadline is 2024-06-04', 'number'],
+    ['The limit is set to 100 requests', 'The limit is set to 200 requests', 'number'],
+    ['I am 32 years old', 'I am 33 years old', 'number'],
+    ['Ann has two children', 'Ann has three children', 'number'],
+    ['The office is in Lisbon.', 'The office is in Lisbon.', undefined],
+    ['The office is in Lisbon.', 'The office is in Lisbon, Portugal.', undefined],
+    ['The office is in Lisbon.', 'No, the office is in Lisbon.', undefined],
+    ['No hay ninguna diferencia.', 'No, no hay ninguna diferencia.', undefined],
+    ['The server runs on Linux', 'The client runs on Linux', undefined],
+    ['Room 12 is painted blue', 'Room 13 is painted blue', undefined],
+    ['Is the office in Lisbon?', 'Is the office in Porto?', undefined],
+    // one may have both
+    ['I like green tea', 'I like green apples', undefined],
+    ['The user prefers tea', 'The user prefers pytest', undefined],
+    ['The user speaks German', 'The user speaks French', undefined],
+    ['The user is a doctor', 'The user is a father', undefined],
+    ['Der Nutzer ist Arzt', 'Der Nutzer ist Vater', undefined],
+    ['I work on the parser', 'I work on the lexer', undefined],
+    ['The server is slow today', 'The server is down today', undefined],
+    // what was done can be done again
+    ['The user bought 2 shirts', 'The user bought 3 shirts', undefined],
+    ['We met on Monday', 'We met on Tuesday', undefined],
+    ['The build was green on Monday', 'The build was green on Tuesday', undefined],
+    ['I have an appointment on Monday', 'I have an appointment on Tuesday', undefined],
+    // which one is not said
+    ['That picture is from Lisbon', 'That picture is from Porto', undefined],
+    ['A man is in Lisbon', 'A man is in Porto', undefined],
+    ['The woman is wearing yellow.', 'The woman is wearing red.', undefined],
+    ['The office is in Berlin', 'The office is not in Lisbon', undefined],
+    ['We never deploy it on Mondays', 'We never deploy it on Fridays', undefined],
+    ['The parser reads lines one by one', 'A kettle boils water for the tea', undefined],
+    ['', 'anything', undefined],
+  ] as const) {
+    t.equal(contradiction(a, b), expected, `${a} / ${b}`);
+    t.equal(contradictionOf(toStatement(b), toStatement(a)), expected);
+  }
+  t.end();
+});

@@ -1,6 +1,6 @@
 /** Two sides of one matter stand side by side, the newer first, so that a reader sees that there are two and which one holds. */
 import type { MemoryRow } from '../db/memories.ts';
-import { type Contradiction, contradiction } from '../text/contradiction.ts';
+import { type Contradiction, contradictionOf, type Statement, toStatement } from '../text/contradiction.ts';
 import type { Scored } from './rank.ts';
 
 export interface Opposition {
@@ -14,9 +14,6 @@ interface Side {
   readonly entry: Scored;
 }
 
-/** Longer texts than this are not one statement. UTF-16 units. */
-const STATEMENT = 1_000;
-
 /**
  * The first `depth` in rank order, but for those that another one of them contradicts: they follow it, newest first. So the order depends on
  * no budget of tokens.
@@ -26,14 +23,16 @@ export function sideBySide<S extends Side>(
   depth: number,
   rows: ReadonlyMap<string, MemoryRow>,
 ): { ordered: S[]; oppositions: Opposition[] } {
-  const rowOf = (side: S) => rows.get(side.entry.candidate.seq);
+  const said = new Map<string, Said>();
+  for (const [seq, row] of rows) said.set(seq, { row, statement: toStatement(row.content) });
+  const saidBy = (side: S) => said.get(side.entry.candidate.seq);
   const left = ranked.slice(0, depth);
   const ordered: S[] = [];
   const oppositions: Opposition[] = [];
   for (let first = left.shift(); first !== undefined; first = left.shift()) {
     const side = first;
     const against = left.flatMap((other) => {
-      const reason = opposes(rowOf(side), rowOf(other));
+      const reason = opposes(saidBy(side), saidBy(other));
       return reason ? [{ other, reason }] : [];
     });
     for (const { other, reason } of against) {
@@ -46,11 +45,16 @@ export function sideBySide<S extends Side>(
   return { ordered: [...ordered, ...ranked.slice(depth)], oppositions };
 }
 
-function opposes(a: MemoryRow | undefined, b: MemoryRow | undefined): Opposition['reason'] | undefined {
-  if (!a || !b || a.content === b.content) return undefined;
-  if (a.semantic_key !== null && a.semantic_key === b.semantic_key && a.space_id === b.space_id) return 'semantic_key';
-  if (Math.max(a.content.length, b.content.length) > STATEMENT) return undefined;
-  return contradiction(a.content, b.content);
+interface Said {
+  readonly row: MemoryRow;
+  readonly statement: Statement;
+}
+
+function opposes(a: Said | undefined, b: Said | undefined): Opposition['reason'] | undefined {
+  if (!a || !b || a.row.content === b.row.content) return undefined;
+  const sameKey = a.row.semantic_key !== null && a.row.semantic_key === b.row.semantic_key;
+  if (sameKey && a.row.space_id === b.row.space_id) return 'semantic_key';
+  return contradictionOf(a.statement, b.statement);
 }
 
 /** By when it was true, or became known where that is unknown; of two from one instant the later arrival. */

@@ -27,7 +27,7 @@ const NEGATIONS = words(
 );
 
 /** What comes and goes with a negation: "does not run" and "runs", "no key" and "a key", "never" and "always". */
-const BESIDE_NEGATION = words('do does did a an any ever always ein eine einen immer siempre');
+const BESIDE_NEGATION = words('do does did a an any ever always longer anymore ein eine einen immer mehr siempre');
 
 /** Subjects that mean something else in every text, and what introduces them: "that is great", "they live in Rome". */
 const POINTERS = words(
@@ -59,7 +59,7 @@ const STATES = new Set([
   ...HAVE,
   ...words(
     `costs cost weighs weigh needs need requires require allows allow expires expire starts start begins begin ends opens open closes close
-    leaves leave arrives arrive departs depart takes take earns earn owes owe listens listen
+    leaves leave arrives arrive departs depart takes take earns earn owes owe listens listen runs run rotates rotate deploys deploy lasts last
     kostet wiegt braucht beginnt startet endet öffnet schließt findet liegt cuesta empieza comienza termina abre cierra`,
   ),
 ]);
@@ -87,6 +87,14 @@ const LINKS = words(
 const SINGULAR = words(
   `favorite favourite default preferred primary main current name nickname birthday address colour color status password username
   hometown capital owner author language timezone`,
+);
+
+/** What is one is not the other. */
+const OPPOSITES = new Map(
+  `enabled disabled active inactive allowed forbidden open closed online offline public private mandatory optional required optional
+  true false valid invalid aktiviert deaktiviert erlaubt verboten offen geschlossen`
+    .split(/\s+/)
+    .flatMap((word, i, all) => [[`${word} ${all[i ^ 1]}`, true] as const]),
 );
 
 const MONTH_OR_DAY =
@@ -178,6 +186,7 @@ function judge(a: Statement, b: Statement, before: number, after: number): Contr
     const dates = different.every((word) => isNumber(word) || MONTH_OR_DAY.test(word));
     return dates && STATES.has(verb) && !HAVE.has(verb) ? 'date' : undefined;
   }
+  if (COPULAS.has(verb) && OPPOSITES.has(different.join(' '))) return 'value';
   if (PREFER.has(verb)) return after > 0 ? 'value' : undefined;
   if (INDEFINITE.has(a.words[0]!) || !(COPULAS.has(verb) || ONE_OBJECT.has(verb))) return undefined;
   const capitals = [a, b].every(({ words, written }) => words[before] !== written[before]);

@@ -94,7 +94,7 @@ const OPPOSITES = new Map(
   `enabled disabled active inactive allowed forbidden open closed online offline public private mandatory optional required optional
   true false valid invalid aktiviert deaktiviert erlaubt verboten offen geschlossen`
     .split(/\s+/)
-    .flatMap((word, i, all) => [[`${word} ${all[i ^ 1]}`, true] as const]),
+    .map((word, i, all): [string, true] => [`${word} ${all[i ^ 1]}`, true]),
 );
 
 const MONTH_OR_DAY =

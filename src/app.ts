@@ -6,11 +6,12 @@ import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod
 import { v7 as uuidv7 } from 'uuid';
 import { agentDiscovery, agentRoutes } from './access/agent-routes.ts';
 import { type Authenticate, makeAuthenticate } from './access/authenticate.ts';
+import { clearCache } from './access/cache.ts';
 import { registerJwt, tokenIdOf } from './access/jwt.ts';
 import { makeLastUse } from './access/last-use.ts';
 import { accessRoutes } from './access/routes.ts';
 import { teamRoutes } from './access/team-routes.ts';
-import { createToken } from './access/tokens.ts';
+import { endToken, insertToken, renewToken } from './access/tokens.ts';
 import { registerDenials } from './audit/denied.ts';
 import { auditRoutes } from './audit/routes.ts';
 import type { Deps } from './deps.ts';
@@ -25,9 +26,10 @@ import { contentSpaces } from './knowledge/bases.ts';
 import type { Engine } from './knowledge/engine.ts';
 import { knowledgeRoutes } from './knowledge/routes.ts';
 import { ledgerRoutes } from './ledger/routes.ts';
+import type { TokenLinks } from './login/links.ts';
+import { oauthRoutes } from './login/oauth/routes.ts';
 import { rootRoutes } from './login/root-routes.ts';
 import { loginRoutes } from './login/routes.ts';
-import type { Granted } from './login/store.ts';
 import { archive } from './memory/archive.ts';
 import { wordsOf } from './memory/lexical.ts';
 import { writePassages } from './memory/passage-store.ts';
@@ -69,9 +71,6 @@ const BODY_LIMIT = 4 * 1024 * 1024;
 /** A client that sends its request slower than this is cut off. */
 const REQUEST_TIMEOUT_MS = 30_000;
 
-/** Life of a token that came of the device flow. */
-const DEVICE_TOKEN_SECONDS = 90 * 86_400;
-
 export async function buildApp(deps: Deps, secret: string): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: deps.log as FastifyBaseLogger,
@@ -97,29 +96,15 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
   await registerOpenapi(app);
   const authenticate = await registerAccess(app, deps, secret);
 
-  const issue = async ({ owner, scopes, teams, buckets, memoryScopes, agent, profile }: Granted) => {
-    const { token } = await createToken(
-      deps,
-      { owner },
-      {
-        name: 'device',
-        scopes,
-        teams,
-        buckets: buckets ?? null,
-        memoryScopes: memoryScopes ?? null,
-        agentId: agent ?? null,
-        profile: profile ?? null,
-        expiresAt: new Date(deps.now().getTime() + DEVICE_TOKEN_SECONDS * 1_000),
-      },
-    );
-    return { token, expiresIn: DEVICE_TOKEN_SECONDS };
-  };
-
+  const tokens = tokenLinks(deps);
   openapiRoutes(app);
   await app.register(rootRoutes(deps, authenticate, OPERATION_NAMES));
   await app.register(healthRoutes(deps, () => progressOf(deps)));
   await app.register(agentDiscovery());
-  const registrations = hourlyLimit(app, 'registration', deps.config.AGENT_REGISTRATIONS_PER_HOUR);
+  const { AGENT_REGISTRATIONS_PER_HOUR: perHour } = deps.config;
+  const registrations = hourlyLimit(app, 'registration', perHour);
+  const programs = hourlyLimit(app, 'registration of a program', perHour);
+  await app.register(oauthRoutes(deps, tokens, authenticate, programs));
   for (const prefix of [CANONICAL_MOUNT, ...CLIENT_MOUNTS]) {
     await app.register(
       async (mount) => {
@@ -129,7 +114,7 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
         await mount.register(workRoutes(deps, { remember, archive }));
         await mount.register(ledgerRoutes(deps));
         await mount.register(skillRoutes(deps, authenticate));
-        await mount.register(loginRoutes(deps, issue));
+        await mount.register(loginRoutes(deps, tokens));
         await mount.register(knowledgeRoutes(deps, ENGINE));
         await mount.register(accessRoutes(deps));
         await mount.register(teamRoutes(deps));
@@ -141,6 +126,27 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
     );
   }
   return app;
+}
+
+/** What login makes of an approval. */
+function tokenLinks(deps: Deps): TokenLinks {
+  return {
+    async insert(tx, actor, { scopes, teams, buckets, memoryScopes, agent, profile }, made) {
+      const rights = {
+        scopes,
+        teams,
+        buckets: buckets ?? null,
+        memoryScopes: memoryScopes ?? null,
+        agentId: agent ?? null,
+        profile: profile ?? null,
+      };
+      const { row, token } = await insertToken(tx, actor, { ...rights, ...made }, deps.now());
+      return { id: row.id, token };
+    },
+    renew: (tx, actor, id, renewed) => renewToken(tx, actor, id, renewed, deps.now()),
+    revoke: async (tx, actor, id) => void (await endToken(tx, actor, id, deps.now())),
+    changed: () => clearCache(deps.db),
+  };
 }
 
 /** Off unless origins are named; never with cookies, which the service does not read. */

@@ -6,6 +6,7 @@ import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod
 import { v7 as uuidv7 } from 'uuid';
 import { agentDiscovery, agentRoutes } from './access/agent-routes.ts';
 import { type Authenticate, makeAuthenticate } from './access/authenticate.ts';
+import { bindPage } from './access/bind-page.ts';
 import { clearCache } from './access/cache.ts';
 import { registerJwt, tokenIdOf } from './access/jwt.ts';
 import { makeLastUse } from './access/last-use.ts';
@@ -25,6 +26,7 @@ import { CANONICAL_MOUNT, CLIENT_MOUNTS, openapiRoutes, registerOpenapi } from '
 import { contentSpaces } from './knowledge/bases.ts';
 import type { Engine } from './knowledge/engine.ts';
 import { knowledgeRoutes } from './knowledge/routes.ts';
+import { forgetTransaction } from './ledger/forget.ts';
 import { ledgerRoutes } from './ledger/routes.ts';
 import type { TokenLinks } from './login/links.ts';
 import { oauthRoutes } from './login/oauth/routes.ts';
@@ -32,6 +34,7 @@ import { rootRoutes } from './login/root-routes.ts';
 import { loginRoutes } from './login/routes.ts';
 import { archive } from './memory/archive.ts';
 import { wordsOf } from './memory/lexical.ts';
+import { oldShapes } from './memory/old-shapes.ts';
 import { writePassages } from './memory/passage-store.ts';
 import { passagesOf } from './memory/passages.ts';
 import { progressOf } from './memory/reembed.ts';
@@ -40,6 +43,7 @@ import { memoryRoutes } from './memory/routes.ts';
 import { placeOf, touchSpace } from './memory/store.ts';
 import { unindexWords } from './memory/words.ts';
 import { explainMatch, findByText } from './recall/match.ts';
+import { acceptOldQuery } from './recall/old-shapes.ts';
 import { renderReference } from './recall/render.ts';
 import { statusOf } from './recall/results.ts';
 import { recallRoutes } from './recall/routes.ts';
@@ -101,6 +105,7 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
   await app.register(rootRoutes(deps, authenticate, OPERATION_NAMES));
   await app.register(healthRoutes(deps, () => progressOf(deps)));
   await app.register(agentDiscovery());
+  await app.register(bindPage(deps, authenticate));
   const { AGENT_REGISTRATIONS_PER_HOUR: perHour } = deps.config;
   const registrations = hourlyLimit(app, 'registration', perHour);
   const programs = hourlyLimit(app, 'registration of a program', perHour);
@@ -108,9 +113,12 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
   for (const prefix of [CANONICAL_MOUNT, ...CLIENT_MOUNTS]) {
     await app.register(
       async (mount) => {
-        registerInput(mount, prefix === CANONICAL_MOUNT ? 'refuse' : 'drop');
+        const lenient = prefix !== CANONICAL_MOUNT;
+        if (lenient) acceptOldQuery(mount);
+        registerInput(mount, lenient ? 'drop' : 'refuse');
+        if (lenient) await mount.register(oldShapes(deps));
         await mount.register(recallRoutes(deps, (principal, team) => contentSpaces(deps, principal, team)));
-        await mount.register(memoryRoutes(deps, { explainMatch, findByText }));
+        await mount.register(memoryRoutes(deps, { explainMatch, findByText, forgetTransaction }));
         await mount.register(workRoutes(deps, { remember, archive }));
         await mount.register(ledgerRoutes(deps));
         await mount.register(skillRoutes(deps, authenticate));

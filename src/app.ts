@@ -6,11 +6,13 @@ import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod
 import { v7 as uuidv7 } from 'uuid';
 import { agentDiscovery, agentRoutes } from './access/agent-routes.ts';
 import { type Authenticate, makeAuthenticate } from './access/authenticate.ts';
+import { bindPage } from './access/bind-page.ts';
+import { clearCache } from './access/cache.ts';
 import { registerJwt, tokenIdOf } from './access/jwt.ts';
 import { makeLastUse } from './access/last-use.ts';
 import { accessRoutes } from './access/routes.ts';
 import { teamRoutes } from './access/team-routes.ts';
-import { createToken } from './access/tokens.ts';
+import { endToken, insertToken, renewToken } from './access/tokens.ts';
 import { registerDenials } from './audit/denied.ts';
 import { auditRoutes } from './audit/routes.ts';
 import type { Deps } from './deps.ts';
@@ -24,11 +26,14 @@ import { CANONICAL_MOUNT, CLIENT_MOUNTS, openapiRoutes, registerOpenapi } from '
 import { contentSpaces } from './knowledge/bases.ts';
 import type { Engine } from './knowledge/engine.ts';
 import { knowledgeRoutes } from './knowledge/routes.ts';
+import { forgetTransaction } from './ledger/forget.ts';
 import { ledgerRoutes } from './ledger/routes.ts';
+import type { TokenLinks } from './login/links.ts';
+import { oauthRoutes } from './login/oauth/routes.ts';
 import { rootRoutes } from './login/root-routes.ts';
 import { loginRoutes } from './login/routes.ts';
-import type { Granted } from './login/store.ts';
 import { archive } from './memory/archive.ts';
+import { oldShapes } from './memory/old-shapes.ts';
 import { writePassages } from './memory/passage-store.ts';
 import { passagesOf } from './memory/passages.ts';
 import { progressOf } from './memory/reembed.ts';
@@ -37,6 +42,7 @@ import { memoryRoutes } from './memory/routes.ts';
 import { placeOf, touchSpace } from './memory/store.ts';
 import { unindexWords } from './memory/words.ts';
 import { explainMatch, findByText } from './recall/match.ts';
+import { acceptOldQuery } from './recall/old-shapes.ts';
 import { renderReference } from './recall/render.ts';
 import { statusOf } from './recall/results.ts';
 import { recallRoutes } from './recall/routes.ts';
@@ -69,9 +75,6 @@ const BODY_LIMIT = 4 * 1024 * 1024;
 /** A client that sends its request slower than this is cut off. */
 const REQUEST_TIMEOUT_MS = 30_000;
 
-/** Life of a token that came of the device flow. */
-const DEVICE_TOKEN_SECONDS = 90 * 86_400;
-
 export async function buildApp(deps: Deps, secret: string): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: deps.log as FastifyBaseLogger,
@@ -97,39 +100,29 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
   await registerOpenapi(app);
   const authenticate = await registerAccess(app, deps, secret);
 
-  const issue = async ({ owner, scopes, teams, buckets, memoryScopes, agent, profile }: Granted) => {
-    const { token } = await createToken(
-      deps,
-      { owner },
-      {
-        name: 'device',
-        scopes,
-        teams,
-        buckets: buckets ?? null,
-        memoryScopes: memoryScopes ?? null,
-        agentId: agent ?? null,
-        profile: profile ?? null,
-        expiresAt: new Date(deps.now().getTime() + DEVICE_TOKEN_SECONDS * 1_000),
-      },
-    );
-    return { token, expiresIn: DEVICE_TOKEN_SECONDS };
-  };
-
+  const tokens = tokenLinks(deps);
   openapiRoutes(app);
   await app.register(rootRoutes(deps, authenticate, OPERATION_NAMES));
   await app.register(healthRoutes(deps, () => progressOf(deps)));
   await app.register(agentDiscovery());
-  const registrations = hourlyLimit(app, 'registration', deps.config.AGENT_REGISTRATIONS_PER_HOUR);
+  await app.register(bindPage(deps, authenticate));
+  const { AGENT_REGISTRATIONS_PER_HOUR: perHour } = deps.config;
+  const registrations = hourlyLimit(app, 'registration', perHour);
+  const programs = hourlyLimit(app, 'registration of a program', perHour);
+  await app.register(oauthRoutes(deps, tokens, authenticate, programs));
   for (const prefix of [CANONICAL_MOUNT, ...CLIENT_MOUNTS]) {
     await app.register(
       async (mount) => {
-        registerInput(mount, prefix === CANONICAL_MOUNT ? 'refuse' : 'drop');
+        const lenient = prefix !== CANONICAL_MOUNT;
+        if (lenient) acceptOldQuery(mount);
+        registerInput(mount, lenient ? 'drop' : 'refuse');
+        if (lenient) await mount.register(oldShapes(deps));
         await mount.register(recallRoutes(deps, (principal, team) => contentSpaces(deps, principal, team)));
-        await mount.register(memoryRoutes(deps, { explainMatch, findByText }));
+        await mount.register(memoryRoutes(deps, { explainMatch, findByText, forgetTransaction }));
         await mount.register(workRoutes(deps, { remember, archive }));
         await mount.register(ledgerRoutes(deps));
         await mount.register(skillRoutes(deps, authenticate));
-        await mount.register(loginRoutes(deps, issue));
+        await mount.register(loginRoutes(deps, tokens));
         await mount.register(knowledgeRoutes(deps, ENGINE));
         await mount.register(accessRoutes(deps));
         await mount.register(teamRoutes(deps));
@@ -141,6 +134,27 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
     );
   }
   return app;
+}
+
+/** What login makes of an approval. */
+function tokenLinks(deps: Deps): TokenLinks {
+  return {
+    async insert(tx, actor, { scopes, teams, buckets, memoryScopes, agent, profile }, made) {
+      const rights = {
+        scopes,
+        teams,
+        buckets: buckets ?? null,
+        memoryScopes: memoryScopes ?? null,
+        agentId: agent ?? null,
+        profile: profile ?? null,
+      };
+      const { row, token } = await insertToken(tx, actor, { ...rights, ...made }, deps.now());
+      return { id: row.id, token };
+    },
+    renew: (tx, actor, id, renewed) => renewToken(tx, actor, id, renewed, deps.now()),
+    revoke: async (tx, actor, id) => void (await endToken(tx, actor, id, deps.now())),
+    changed: () => clearCache(deps.db),
+  };
 }
 
 /** Off unless origins are named; never with cookies, which the service does not read. */

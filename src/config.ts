@@ -79,7 +79,7 @@ export const configSchema = z.object({
     .describe('Requests a minute of one address, counted before the token is looked at. 0: no limit.'),
   AGENT_REGISTRATIONS_PER_HOUR: int(0, 100_000)
     .default(20)
-    .describe('Temporary agents that one address may register an hour. 0: no limit.'),
+    .describe('Temporary agents, and as many OAuth programs, that one address may register an hour. 0: no limit.'),
   TRUST_PROXY: z
     .string()
     .min(1)

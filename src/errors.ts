@@ -22,6 +22,7 @@ export const ERRORS = {
   validation_error: { status: 422, message: 'the request is not valid' },
   unreadable_document: { status: 422, message: 'the document cannot be read' },
   recalled_text: { status: 422, message: 'the content is an answer of recall: storing it would recall it twice' },
+  binding_confirmation_required: { status: 428, message: 'an owner wants to claim this agent; confirm or deny it' },
   rate_limited: { status: 429, message: 'too many requests' },
   internal_error: { status: 500, message: 'the service failed to answer; quote the request id when you report it' },
   unavailable: { status: 503, message: 'the service cannot answer right now; try again' },
@@ -42,17 +43,25 @@ export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: ErrorCode;
   readonly faults: readonly Fault[] | undefined;
+  /** Stands in the reply in place of the sentence, for clients that read an object there. */
+  readonly detail: Readonly<Record<string, string>> | undefined;
   /** Seconds after which a retry makes sense; sent as Retry-After. */
   readonly retryAfter: number | undefined;
 
   constructor(
     code: ErrorCode,
     message?: string,
-    extra: { faults?: readonly Fault[]; retryAfter?: number; cause?: unknown } = {},
+    extra: {
+      faults?: readonly Fault[];
+      detail?: Readonly<Record<string, string>>;
+      retryAfter?: number;
+      cause?: unknown;
+    } = {},
   ) {
     super(message ?? ERRORS[code].message, extra.cause === undefined ? undefined : { cause: extra.cause });
     this.code = code;
     this.faults = extra.faults;
+    this.detail = extra.detail;
     this.retryAfter = extra.retryAfter;
   }
 

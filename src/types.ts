@@ -68,6 +68,8 @@ export interface Principal extends Boundary {
   readonly claimedAgents: readonly string[];
   /** Set for a temporary agent: its own space is the only one that it reads and writes. */
   readonly agentSpace: string | undefined;
+  /** Set while an owner waits for this agent to confirm that it is claimed: what the agent confirms with. */
+  readonly pendingBinding?: string | undefined;
   /** The agent that the token is bound to; wins over any header. */
   readonly boundAgent: string | undefined;
   readonly profile: 'public' | undefined;

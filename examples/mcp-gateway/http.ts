@@ -8,6 +8,10 @@ import { type Caller, makeService } from './service.ts';
 /** A content of 512 KiB may be six times as long when every byte is escaped in JSON. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
+/** Where clients look, with and without the path of the server. */
+const METADATA = /^\/\.well-known\/oauth-protected-resource(\/mcp)?$/;
+const METADATA_TIMEOUT_MS = 10_000;
+
 const INVALID_REQUEST = -32600;
 const UNAUTHORIZED = -32001;
 const INTERNAL_ERROR = -32603;
@@ -26,6 +30,7 @@ export function makeHttpServer(base: string, log: (line: string) => void): Serve
 async function answer(base: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const path = request.url?.split('?')[0]?.replace(/\/+$/, '');
   if (path === '/health') return send(response, 200, { status: 'ok' });
+  if (path !== undefined && METADATA.test(path)) return sendMetadata(base, response);
   if (path !== '/mcp') return refuse(response, 404, INVALID_REQUEST, 'there is only POST /mcp here');
   if (request.method !== 'POST') {
     response.setHeader('allow', 'POST');
@@ -41,6 +46,16 @@ async function answer(base: string, request: IncomingMessage, response: ServerRe
   response.on('close', () => void server.close());
   await server.connect(transport as Transport);
   await transport.handleRequest(request, response);
+}
+
+/** Who hands out tokens for this server (RFC 9728): the service says it. MCP_URL of the service must be the address of this server. */
+async function sendMetadata(base: string, response: ServerResponse): Promise<void> {
+  const url = `${base.replace(/\/+$/, '')}/.well-known/oauth-protected-resource`;
+  const answer = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(METADATA_TIMEOUT_MS) }).catch(
+    () => null,
+  );
+  if (!answer?.ok) return refuse(response, 502, INTERNAL_ERROR, 'the memory service does not answer');
+  send(response, 200, (await answer.json()) as object);
 }
 
 function callerOf({ headers }: IncomingMessage): Caller | undefined {

@@ -7,17 +7,29 @@ import { principalOf } from '../http/auth.ts';
 import type { Limit } from '../http/limits.ts';
 import { CANONICAL_MOUNT } from '../http/openapi.ts';
 import { TEMPORARY_MEMORIES } from '../types.ts';
-import { AGENT_IDLE_MS, AGENT_LIFETIME_MS, agentStatus, claimAgent, denyAgent, registerAgent } from './agents.ts';
+import {
+  AGENT_IDLE_MS,
+  AGENT_LIFETIME_MS,
+  agentStatus,
+  askAgent,
+  claimAgent,
+  confirmBinding,
+  denyAgent,
+  registerAgent,
+} from './agents.ts';
 import {
   agentStatusReply,
+  bindBody,
   claimedReply,
   confirmBody,
   deniedReply,
   denyBody,
+  pendingReply,
   registerBody,
   registerReply,
   wellKnownReply,
 } from './schema.ts';
+import type { AgentRow } from './store.ts';
 
 const TAGS = ['agents'];
 
@@ -43,7 +55,7 @@ export const agentRoutes =
           agent_id: made.id,
           temporary_token: made.token,
           claim_code: made.claimCode,
-          bind_url: `${originOf(request)}${CANONICAL_MOUNT}`,
+          bind_url: `${originOf(request)}/agents/bind?code=${made.claimCode}`,
           status: 'unclaimed',
           expires_at: made.endsAt.toISOString(),
           ...warned(request),
@@ -52,7 +64,7 @@ export const agentRoutes =
     });
 
     app.get('/agents/status', {
-      config: { scopes: ['temporary:read'] },
+      config: { scopes: ['temporary:read'], whileBinding: true },
       schema: {
         operationId: 'agentStatus',
         tags: TAGS,
@@ -66,30 +78,54 @@ export const agentRoutes =
         return {
           id: agent.id,
           agent_id: agent.id,
-          status: agent.owner === null ? ('unclaimed' as const) : ('claimed' as const),
+          status: statusOf(agent),
           memories,
           max_items: TEMPORARY_MEMORIES,
           expires_at: end.toISOString(),
           ...(formal && { formal_token: formal.token }),
+          ...(agent.pending_confirmation !== null && { confirmation_token: agent.pending_confirmation }),
         };
       },
     });
 
-    app.post('/agents/bind/confirm-current-user', {
+    app.post('/agents/bind', {
       config: { scopes: ['memory:write'] },
+      schema: {
+        operationId: 'askAgent',
+        tags: TAGS,
+        summary: 'Ask a temporary agent whether it is yours',
+        description:
+          'With the token of an owner and the claim code. The agent is told at its next call (428) and confirms with its own token. The page /agents/bind does the same for people.',
+        body: bindBody,
+        response: { 200: pendingReply },
+      },
+      handler: async (request) => {
+        const { id } = await askAgent(deps, principalOf(request), request.body.claim_code);
+        return { id, agent_id: id, status: 'pending_bind_confirmation' as const, ...warned(request) };
+      },
+    });
+
+    app.post('/agents/bind/confirm-current-user', {
+      config: { scopes: ['memory:write', 'temporary:write'], whileBinding: true },
       schema: {
         operationId: 'claimAgent',
         tags: TAGS,
         summary: 'Claim a temporary agent',
         description:
-          'With the token of an owner and the claim code of the agent. Its memories are then in the reads of the owner; it may write no more with its temporary token, and gets a lasting one, with at most the rights of the token that claimed it, from agents/status.',
+          'With the token of an owner and the claim code; or with the temporary token and the confirmation_token of a claim that waits. The memories of the agent are then in the reads of the owner; it may write no more with its temporary token, and gets a lasting one, with at most the rights of the token that claimed it, from agents/status.',
         body: confirmBody,
         response: { 200: claimedReply },
       },
       handler: async (request) => {
-        const code = request.body.claim_code ?? request.body.confirmation_token;
-        if (code === undefined) throw invalid('body', 'claim_code', 'is missing');
-        const agent = await claimAgent(deps, principalOf(request), code);
+        const principal = principalOf(request);
+        const { confirmation_token, claim_code } = request.body;
+        const code = principal.agentSpace === undefined ? (claim_code ?? confirmation_token) : confirmation_token;
+        if (code === undefined) {
+          const field = principal.agentSpace === undefined ? 'claim_code' : 'confirmation_token';
+          throw invalid('body', field, 'is missing');
+        }
+        const claim = principal.agentSpace === undefined ? claimAgent : confirmBinding;
+        const agent = await claim(deps, principal, code);
         return {
           id: agent.id,
           agent_id: agent.id,
@@ -101,13 +137,13 @@ export const agentRoutes =
     });
 
     app.post('/agents/bind/deny-current-user', {
-      config: { scopes: ['temporary:write', 'memory:write'] },
+      config: { scopes: ['temporary:write', 'memory:write'], whileBinding: true },
       schema: {
         operationId: 'denyAgent',
         tags: TAGS,
         summary: 'Refuse a temporary agent',
         description:
-          'With its own temporary token, or with an owner’s token and the claim code. Everything that it stored is erased.',
+          'With its own temporary token: the claim that waits is turned down, and the agent stays. When none waits, or with an owner’s token and the claim code, everything that it stored is erased.',
         body: denyBody,
         response: { 200: deniedReply },
       },
@@ -142,5 +178,8 @@ export const agentDiscovery = (): FastifyPluginAsyncZod => async (app) => {
 
 /** As the caller reached the service. It comes back to that caller alone. */
 const originOf = (request: FastifyRequest): string => `${request.protocol}://${request.host}`;
+
+const statusOf = ({ owner, pending_confirmation }: AgentRow): 'claimed' | 'pending_bind_confirmation' | 'unclaimed' =>
+  owner !== null ? 'claimed' : pending_confirmation !== null ? 'pending_bind_confirmation' : 'unclaimed';
 
 const warned = ({ warnings }: FastifyRequest) => (warnings.length > 0 ? { warnings } : {});

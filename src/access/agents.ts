@@ -3,7 +3,7 @@
  * owner who is told the claim code claims it: the space is then read with the owner's own, and the agent fetches a lasting token, once.
  * Refused or run out, everything of it is erased.
  */
-import { audit } from '../db/audit.ts';
+import { type Actor, audit } from '../db/audit.ts';
 import type { Tx } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import type { Deps } from '../deps.ts';
@@ -11,7 +11,7 @@ import { ApiError } from '../errors.ts';
 import type { Principal, TokenScope } from '../types.ts';
 import { clearCache } from './cache.ts';
 import type { Rights } from './rights.ts';
-import { hashOf, hashOfClaimCode, makeClaimCode, makeId, makeToken } from './secrets.ts';
+import { hashOf, hashOfClaimCode, makeClaimCode, makeConfirmation, makeId, makeToken } from './secrets.ts';
 import { AGENT_COLUMNS, type AgentRow } from './store.ts';
 import { insertToken, type Shown } from './tokens.ts';
 
@@ -95,21 +95,58 @@ export async function agentStatus(deps: Deps, principal: Principal): Promise<Sta
 /** Gives the agent and its memories to the owner who asks. @throws ApiError not_found for a code that is wrong, used or run out; conflict */
 export async function claimAgent(deps: Deps, principal: Principal, code: string): Promise<AgentRow> {
   const now = deps.now();
-  const rights = rightsOf(principal);
   const claimed = await deps.db.admin(async (tx) => {
-    const agent = await lockByCode(tx, code, now);
-    const [row] = await tx.query<AgentRow>(sql`
-      update agents set owner = ${principal.owner}, claimed_at = ${now}, claimed_rights = ${JSON.stringify(rights)}::jsonb
-      where id = ${agent.id} returning ${AGENT_COLUMNS}`);
-    const [held] = await tx.query<{ n: number }>(
-      sql`select count(*)::int as n from agents where owner = ${principal.owner}`,
-    );
-    if (held!.n > MAX_CLAIMED) throw new ApiError('conflict', `an owner has at most ${MAX_CLAIMED} claimed agents`);
-    await audit(tx, principal, { action: 'agent.claim', target: agent.id, at: now });
-    return row!;
+    const { id } = await lockByCode(tx, code, now);
+    return give(tx, { id, owner: principal.owner, rights: rightsOf(principal) }, principal, now);
   });
   clearCache(deps.db);
   return claimed;
+}
+
+/** The first of two steps: the agent is asked whether it belongs to this owner. The last owner who asks counts. @throws ApiError not_found */
+export async function askAgent(deps: Deps, principal: Principal, code: string): Promise<AgentRow> {
+  const now = deps.now();
+  const asked = await deps.db.admin(async (tx) => {
+    const { id } = await lockByCode(tx, code, now);
+    const [row] = await tx.query<AgentRow>(sql`
+      update agents set pending_owner = ${principal.owner}, pending_rights = ${JSON.stringify(rightsOf(principal))}::jsonb,
+        pending_confirmation = ${makeConfirmation()} where id = ${id} returning ${AGENT_COLUMNS}`);
+    await audit(tx, principal, { action: 'agent.ask', target: id, at: now });
+    return row!;
+  });
+  clearCache(deps.db);
+  return asked;
+}
+
+/** The second: the agent says yes, with its own token and to the very claim that it was shown. @throws ApiError not_found, conflict */
+export async function confirmBinding(deps: Deps, principal: Principal, confirmation: string): Promise<AgentRow> {
+  const now = deps.now();
+  const claimed = await deps.db.admin(async (tx) => {
+    const agent = await lockById(tx, principal.agentSpace);
+    const [pending] = await tx.query<{ owner: string; rights: Rights }>(sql`
+      select pending_owner as owner, pending_rights as rights from agents where id = ${agent.id} and pending_confirmation = ${confirmation}`);
+    if (!pending) throw new ApiError('not_found', 'no claim waits under this confirmation_token');
+    const by = { owner: pending.owner, requestId: principal.requestId };
+    return give(tx, { id: agent.id, ...pending }, by, now);
+  });
+  clearCache(deps.db);
+  return claimed;
+}
+
+async function give(
+  tx: Tx,
+  { id, owner, rights }: { readonly id: string; readonly owner: string; readonly rights: Rights },
+  by: Actor,
+  now: Date,
+): Promise<AgentRow> {
+  const [row] = await tx.query<AgentRow>(sql`
+    update agents set owner = ${owner}, claimed_at = ${now}, claimed_rights = ${JSON.stringify(rights)}::jsonb,
+      pending_owner = null, pending_rights = null, pending_confirmation = null
+    where id = ${id} returning ${AGENT_COLUMNS}`);
+  const [held] = await tx.query<{ n: number }>(sql`select count(*)::int as n from agents where owner = ${owner}`);
+  if (held!.n > MAX_CLAIMED) throw new ApiError('conflict', `an owner has at most ${MAX_CLAIMED} claimed agents`);
+  await audit(tx, by, { action: 'agent.claim', target: id, at: now });
+  return row!;
 }
 
 function rightsOf(principal: Principal): Rights {
@@ -123,7 +160,10 @@ function rightsOf(principal: Principal): Rights {
   };
 }
 
-/** Refuses the agent, for itself or for an owner who holds its code: everything of it is erased. @throws ApiError not_found */
+/**
+ * For an owner who holds its code: the agent and everything of it is erased. For the agent itself: the claim that waits is turned down and the
+ * agent stays; when none waits, it is erased as well. @throws ApiError not_found
+ */
 export async function denyAgent(deps: Deps, principal: Principal, code: string | undefined): Promise<string> {
   const now = deps.now();
   const id = await deps.db.admin(async (tx) => {
@@ -131,12 +171,18 @@ export async function denyAgent(deps: Deps, principal: Principal, code: string |
       principal.agentSpace === undefined
         ? await lockByCode(tx, code ?? '', now)
         : await lockById(tx, principal.agentSpace);
-    await erase(tx, agent.id);
+    if (principal.agentSpace !== undefined && agent.pending_confirmation !== null) await turnDown(tx, agent.id);
+    else await erase(tx, agent.id);
     await audit(tx, principal, { action: 'agent.deny', target: agent.id, at: now });
     return agent.id;
   });
   clearCache(deps.db);
   return id;
+}
+
+async function turnDown(tx: Tx, id: string): Promise<void> {
+  await tx.query(sql`
+    update agents set pending_owner = null, pending_rights = null, pending_confirmation = null where id = ${id}`);
 }
 
 async function lockByCode(tx: Tx, code: string, now: Date): Promise<AgentRow> {
@@ -147,9 +193,9 @@ async function lockByCode(tx: Tx, code: string, now: Date): Promise<AgentRow> {
   return agent;
 }
 
-async function lockById(tx: Tx, id: string): Promise<AgentRow> {
+async function lockById(tx: Tx, id: string | undefined): Promise<AgentRow> {
   const [agent] = await tx.query<AgentRow>(
-    sql`select ${AGENT_COLUMNS} from agents where id = ${id} and owner is null for update`,
+    sql`select ${AGENT_COLUMNS} from agents where id = ${id ?? null} and owner is null for update`,
   );
   if (!agent) throw new ApiError('not_found', 'there is no such agent');
   return agent;

@@ -84,6 +84,7 @@ async function ofAgent(deps: Deps, lastUse: LastUse, { id }: Parsed, token: stri
     allTeams: false,
     claimedAgents: [],
     agentSpace: id,
+    pendingBinding: row.pending_confirmation ?? undefined,
     expiresAt: row.ends_at,
   };
 }

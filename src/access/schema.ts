@@ -142,18 +142,35 @@ export const registerReply = z.object({
 export const agentStatusReply = z.object({
   id: z.string(),
   agent_id: z.string(),
-  status: z.enum(['unclaimed', 'claimed']),
+  status: z
+    .enum(['unclaimed', 'pending_bind_confirmation', 'claimed'])
+    .describe('pending_bind_confirmation: an owner asked for the agent; it confirms or denies.'),
   memories: z.number().int(),
   max_items: z.number().int(),
   expires_at: time,
   formal_token: z.string().optional().describe('Once, in the first answer after the claim.'),
+  confirmation_token: z.string().optional().describe('What a claim that waits is confirmed with.'),
 });
 
 export const confirmBody = z.object({
-  confirmation_token: name.optional().describe('The claim code, under the name that clients know.'),
-  claim_code: name.optional(),
+  confirmation_token: name.optional().describe('From agents/status or a 428; of an owner, the claim code.'),
+  claim_code: name.optional().describe('Of an owner.'),
   idempotency_key,
 });
+export const bindBody = z.object({ claim_code: name, idempotency_key });
+export const bindPageQuery = z.object({ code: name.optional() });
+export const bindPageBody = z.object({
+  code: z.string().max(256).default(''),
+  token: z.string().max(8_192).default(''),
+});
+
+export const pendingReply = z.object({
+  id: z.string(),
+  agent_id: z.string(),
+  status: z.literal('pending_bind_confirmation'),
+  warnings: warningsSchema,
+});
+
 export const denyBody = z.object({ claim_code: name.optional(), idempotency_key });
 
 export const claimedReply = z.object({

@@ -46,5 +46,8 @@ export function makeClaimCode(): string {
   return groups.join('-');
 }
 
+/** Names one claim that waits for the agent. */
+export const makeConfirmation = (): string => randomBytes(SECRET_BYTES).toString('base64url');
+
 /** As a person may have typed it. */
 export const hashOfClaimCode = (code: string): Buffer => hashOf(code.toUpperCase().replace(/[^A-Z0-9]/g, ''));

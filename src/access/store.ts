@@ -36,9 +36,11 @@ export interface AgentRow {
   readonly idle_ends_at: Date;
   readonly ends_at: Date;
   readonly claimed_at: Date | null;
+  /** Set while an owner waits for the agent to confirm. */
+  readonly pending_confirmation: string | null;
 }
 
-export const AGENT_COLUMNS = sql`id, owner, token_hash, client_name, created_at, idle_ends_at, ends_at, claimed_at`;
+export const AGENT_COLUMNS = sql`id, owner, token_hash, client_name, created_at, idle_ends_at, ends_at, claimed_at, pending_confirmation`;
 
 export const findAgent = (db: Db, id: string): Promise<AgentRow | undefined> =>
   cached(db, `agent ${id}`, () =>

@@ -53,6 +53,31 @@ export async function insertToken(tx: Tx, actor: Actor, wanted: NewToken, now: D
   return { row: row!, token };
 }
 
+/** A new secret, end and scopes under the same id, in the caller's transaction; undefined when it was revoked. Afterwards: clearCache. */
+export async function renewToken(
+  tx: Tx,
+  actor: Actor,
+  id: string,
+  { scopes, expiresAt }: Pick<Rights, 'scopes'> & { readonly expiresAt: Date },
+  now: Date,
+): Promise<string | undefined> {
+  const token = makeToken(id);
+  const changed = await tx.query(sql`
+    update tokens set secret_hash = ${hashOf(token)}, scopes = ${scopes}::text[], expires_at = ${expiresAt}
+    where owner = ${actor.owner} and id = ${id} and revoked_at is null returning id`);
+  if (changed.length === 0) return undefined;
+  await audit(tx, actor, { action: 'token.renew', target: id, at: now });
+  return token;
+}
+
+/** False when it is revoked already. In the caller's transaction; afterwards: clearCache. */
+export async function endToken(tx: Tx, actor: Actor, id: string, at: Date): Promise<boolean> {
+  const gone = await tx.query(revokeStatement(actor.owner, id, at));
+  if (gone.length === 0) return false;
+  await audit(tx, actor, { action: 'token.revoke', target: id, at });
+  return true;
+}
+
 /** Those that are not revoked, newest first. */
 export async function listTokens(deps: Needs, owner: string): Promise<TokenRow[]> {
   return deps.db.transaction({ spaces: [], owner, readOnly: true }, (tx) =>
@@ -92,9 +117,7 @@ export async function rotateToken(
 export async function revokeToken(deps: Needs, actor: Actor, id: string): Promise<Date> {
   const at = deps.now();
   await asOwner(deps, actor, async (tx) => {
-    const gone = await tx.query(revokeStatement(actor.owner, id, at));
-    if (gone.length === 0) throw new ApiError('not_found', NOT_FOUND);
-    await audit(tx, actor, { action: 'token.revoke', target: id, at });
+    if (!(await endToken(tx, actor, id, at))) throw new ApiError('not_found', NOT_FOUND);
   });
   clearCache(deps.db);
   return at;

@@ -3,14 +3,19 @@ import { sql } from '../db/sql.ts';
 import type { Deps } from '../deps.ts';
 
 export interface EventsRequest {
-  readonly action: string | undefined;
+  /** One of these. */
+  readonly actions: readonly string[] | undefined;
   readonly target: string | undefined;
   readonly outcome: 'done' | 'denied' | undefined;
+  readonly bucket?: string | undefined;
+  readonly scope?: string | undefined;
   readonly since: Date | undefined;
   readonly until: Date | undefined;
   readonly limit: number;
   /** Id of the last event of the page before. */
   readonly cursor: string | undefined;
+  /** Events to skip. */
+  readonly offset: number;
 }
 
 export interface EventRow {
@@ -22,6 +27,9 @@ export interface EventRow {
   readonly token_id: string | null;
   readonly agent_id: string | null;
   readonly request_id: string | null;
+  /** Of what the service did of its own accord. */
+  readonly bucket: string | null;
+  readonly scope: string | null;
   readonly created_at: Date;
 }
 
@@ -32,15 +40,17 @@ export async function readEvents(
 ): Promise<{ events: EventRow[]; next: string | null }> {
   const rows = await deps.db.transaction({ spaces: [], owner, readOnly: true }, (tx) =>
     tx.query<EventRow>(sql`
-      select id, action, target_id, outcome, code, token_id, agent_id, request_id, created_at from audit_events
+      select id, action, target_id, outcome, code, token_id, agent_id, request_id, bucket, scope, created_at from audit_events
       where owner = ${owner}
-        and (${r.action ?? null}::text is null or action = ${r.action ?? null})
+        and (${r.actions ?? null}::text[] is null or action = any (${r.actions ?? null}::text[]))
+        and (${r.bucket ?? null}::text is null or bucket = ${r.bucket ?? null})
+        and (${r.scope ?? null}::text is null or scope = ${r.scope ?? null})
         and (${r.target ?? null}::text is null or target_id = ${r.target ?? null})
         and (${r.outcome ?? null}::text is null or outcome = ${r.outcome ?? null})
         and (${r.since ?? null}::timestamptz is null or created_at >= ${r.since ?? null})
         and (${r.until ?? null}::timestamptz is null or created_at < ${r.until ?? null})
         and (${r.cursor ?? null}::uuid is null or id < ${r.cursor ?? null})
-      order by id desc limit ${r.limit + 1}`),
+      order by id desc limit ${r.limit + 1} offset ${r.offset}`),
   );
   const events = rows.slice(0, r.limit);
   return { events, next: rows.length > r.limit ? events.at(-1)!.id : null };

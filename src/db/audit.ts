@@ -9,6 +9,8 @@ export interface AuditEvent {
   /** `thing.verb`: memory.remember, token.revoke. */
   readonly action: string;
   readonly target?: string | undefined;
+  /** Where the memory stood, of what the service did of its own accord. */
+  readonly place?: { readonly bucket: string; readonly scope: string | null } | undefined;
   readonly at: Date;
   /** The error of a request that was denied; absent: the deed was done. */
   readonly denied?: ErrorCode | undefined;
@@ -20,8 +22,8 @@ export type Actor = Pick<Principal, 'owner'> & Partial<Pick<Principal, 'tokenId'
 /** The transaction must have been opened for this owner (Access.owner), or be one of the connecting role. */
 export async function audit(tx: Tx, actor: Actor, event: AuditEvent): Promise<void> {
   await tx.query(sql`
-    insert into audit_events (owner, id, action, target_id, outcome, code, token_id, agent_id, request_id, created_at)
+    insert into audit_events (owner, id, action, target_id, outcome, code, token_id, agent_id, request_id, bucket, scope, created_at)
     values (${actor.owner}, ${uuidv7({ msecs: event.at.getTime() })}, ${event.action}, ${event.target ?? null},
       ${event.denied ? 'denied' : 'done'}, ${event.denied ?? null}, ${actor.tokenId ?? null}, ${actor.boundAgent ?? null},
-      ${actor.requestId ?? null}, ${event.at})`);
+      ${actor.requestId ?? null}, ${event.place?.bucket ?? null}, ${event.place?.scope ?? null}, ${event.at})`);
 }

@@ -8,6 +8,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The token needs one of these. A route has this or `open`, else the service does not start. */
     scopes?: readonly TokenScope[];
+    /** Also for a temporary agent whose claim waits for its own word. */
+    whileBinding?: true;
     /** Needs no token. */
     open?: true;
   }
@@ -45,7 +47,7 @@ export function registerAuth(app: FastifyInstance, { authenticate, idOf }: Authe
     for (const method of [route.method].flat()) app.routeTable.push({ method, url: route.url, scopes });
   });
   app.addHook('onRequest', async (request) => {
-    const { scopes } = request.routeOptions.config;
+    const { scopes, whileBinding } = request.routeOptions.config;
     if (!scopes) return;
     const begun = performance.now();
     const token = credentialOf(request);
@@ -64,6 +66,11 @@ export function registerAuth(app: FastifyInstance, { authenticate, idOf }: Authe
     const { tokenScopes } = principalOf(request);
     if (!scopes.some((scope) => tokenScopes.has(scope))) {
       throw new ApiError('insufficient_scope', `the token lacks the scope ${scopes.join(' or ')}`);
+    }
+    const { pendingBinding } = principalOf(request);
+    if (pendingBinding !== undefined && !whileBinding) {
+      const errorType = 'binding_confirmation_required';
+      throw new ApiError(errorType, undefined, { detail: { errorType, confirmation_token: pendingBinding } });
     }
   });
 }

@@ -75,7 +75,7 @@ function send(request: FastifyRequest, reply: FastifyReply, error: ApiError): Fa
     .type('application/json; charset=utf-8')
     .serializer(JSON.stringify)
     .send({
-      detail: error.faults ?? error.message,
+      detail: error.faults ?? error.detail ?? error.message,
       error: { code: error.code, message: error.message, request_id: request.id },
       request_id: request.id,
     });

@@ -89,6 +89,7 @@ export const errorSchema = z.object({
   detail: z.union([
     z.string(),
     z.array(z.object({ loc: z.array(z.union([z.string(), z.number()])), msg: z.string(), type: z.string() })),
+    z.object({ errorType: z.string(), confirmation_token: z.string() }),
   ]),
   error: z.object({ code: z.string(), message: z.string(), request_id: z.string() }),
   request_id: z.string(),

@@ -3,25 +3,21 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
 import type { Deps } from '../deps.ts';
-import { ApiError, invalid } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { agentOf, principalOf } from '../http/auth.ts';
-import { toDate } from '../http/fields.ts';
+import { targetOf } from '../http/target.ts';
+import type { Principal } from '../types.ts';
 import { listBases, readBase } from './bases.ts';
+import { acceptFiles, toUpload, type UploadRequest } from './bodies.ts';
 import { deleteDocument, listDocuments, readDocumentRow } from './documents.ts';
 import type { Engine } from './engine.ts';
 import { uuidCursor, uuidOf } from './ids.ts';
 import { ingest, type Upload } from './ingest.ts';
-import { DOCUMENT_TYPES, type File, MAX_FILE } from './read/index.ts';
+import { MAX_FILE } from './read/index.ts';
 import * as wire from './schema.ts';
 import type { Base } from './store.ts';
-import { toDocument } from './wire.ts';
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The bytes of a body that is a file. */
-    file: File | null;
-  }
-}
+import { deleteUpload, findUpload, keepUpload, uploadAgain } from './uploads.ts';
+import { toDocument, toUploaded } from './wire.ts';
 
 /** A text in JSON is longer than its bytes; beyond this it is refused unread. */
 const BODY_LIMIT = 2 * MAX_FILE;
@@ -53,32 +49,51 @@ export const documentRoutes =
       },
       handler: async (request, reply) => {
         const id = request.body.knowledge_base_id ?? request.query.knowledge_base_id;
-        if (id === undefined) throw invalid('body', 'knowledge_base_id', 'is needed: the base that takes the document');
+        if (id === undefined) return keep(request, reply);
         return take(request, reply, await readBase(deps, principalOf(request), uuidOf(id)));
       },
     });
 
-    for (const [path, operationId] of [
-      ['/knowledge-bases/:id/items', 'addKnowledgeItem'],
-      ['/knowledge-bases/:id/items/from-document', 'addDocumentToKnowledgeBase'],
-    ] as const) {
-      app.post(path, {
-        config: WRITE,
-        bodyLimit: BODY_LIMIT,
-        schema: {
-          operationId,
-          tags,
-          summary: 'Add or replace a document of this base',
-          description: UPLOAD,
-          params: wire.idParams,
-          querystring: wire.uploadQuery,
-          body: wire.uploadBody,
-          response,
-        },
-        handler: async (request, reply) =>
-          take(request, reply, await readBase(deps, principalOf(request), uuidOf(request.params.id))),
-      });
-    }
+    const toBase = {
+      config: WRITE,
+      bodyLimit: BODY_LIMIT,
+      schema: {
+        tags,
+        summary: 'Add or replace a document of this base',
+        description: UPLOAD,
+        params: wire.idParams,
+        querystring: wire.uploadQuery,
+        response,
+      },
+    };
+
+    app.post('/knowledge-bases/:id/items', {
+      ...toBase,
+      schema: { ...toBase.schema, operationId: 'addKnowledgeItem', body: wire.uploadBody },
+      handler: async (request, reply) =>
+        take(request, reply, await readBase(deps, principalOf(request), uuidOf(request.params.id))),
+    });
+
+    app.post('/knowledge-bases/:id/items/from-document', {
+      ...toBase,
+      schema: {
+        ...toBase.schema,
+        operationId: 'addDocumentToKnowledgeBase',
+        description: `${UPLOAD} Or name one that was sent before, by document_id.`,
+        body: wire.fromDocumentBody,
+      },
+      handler: async (request, reply) => {
+        const principal = principalOf(request);
+        const base = await readBase(deps, principal, uuidOf(request.params.id));
+        const { document_id: id, expected_document_version: version, title } = request.body;
+        if (id === undefined) return take(request, reply, base);
+        const upload = await findUpload(deps, principal, uuidOf(id));
+        if (!upload) return alreadyIn(request, reply, base, uuidOf(id));
+        if (version !== undefined && version !== 1) throw new ApiError('conflict', 'the document has version 1');
+        const again = await uploadAgain(deps, principal, upload);
+        return send(request, reply, base, { ...again, title: title ?? again.title });
+      },
+    });
 
     app.put('/documents/:id', {
       config: WRITE,
@@ -134,8 +149,7 @@ export const documentRoutes =
         params: wire.idParams,
         response: { 200: wire.documentSchema },
       },
-      handler: async (request) =>
-        toDocument(await readDocumentRow(deps, principalOf(request), uuidOf(request.params.id))),
+      handler: async (request) => read(principalOf(request), uuidOf(request.params.id)),
     });
 
     app.delete('/documents/:id', {
@@ -150,60 +164,45 @@ export const documentRoutes =
       },
       handler: async (request) => {
         const id = uuidOf(request.params.id);
-        const sections = await deleteDocument(deps, engine, principalOf(request), id);
+        const principal = principalOf(request);
+        const waited = await deleteUpload(deps, principal, id);
+        const sections = waited ? 0 : await deleteDocument(deps, engine, principal, id);
         return { id, status: 'deleted' as const, sections };
       },
     });
 
-    async function take(request: UploadRequest, reply: FastifyReply, base: Base, id?: string) {
-      const { document, outcome } = await ingest(
-        deps,
-        engine,
-        principalOf(request),
-        agentOf(request),
-        base,
-        toUpload(request, id),
-      );
-      const warnings = request.warnings.length > 0 && { warnings: request.warnings };
+    /** One that waits for a base, or is in one. */
+    async function read(principal: Principal, id: string) {
+      const waiting = await findUpload(deps, principal, id);
+      return waiting ? toUploaded(waiting) : toDocument(await readDocumentRow(deps, principal, id));
+    }
+
+    async function keep(request: UploadRequest & { readonly body: Into }, reply: FastifyReply) {
+      const principal = principalOf(request);
+      const target = targetOf(principal, request.body);
+      const kept = await keepUpload(deps, principal, agentOf(request), target, toUpload(request));
+      return reply.code(201).send({ ...toUploaded(kept), outcome: 'created' as const, ...warned(request) });
+    }
+
+    /** @throws ApiError not_found, conflict */
+    async function alreadyIn(request: FastifyRequest, reply: FastifyReply, base: Base, id: string) {
+      const placed = await readDocumentRow(deps, principalOf(request), id);
+      if (placed.base.id !== base.id)
+        throw new ApiError('conflict', 'the document is in another base: send the file to this one');
+      return reply.send({ ...toDocument(placed), outcome: 'unchanged' as const, ...warned(request) });
+    }
+
+    const take = (request: UploadRequest, reply: FastifyReply, base: Base, id?: string) =>
+      send(request, reply, base, toUpload(request, id));
+
+    async function send(request: FastifyRequest, reply: FastifyReply, base: Base, upload: Upload) {
+      const { document, outcome } = await ingest(deps, engine, principalOf(request), agentOf(request), base, upload);
       return reply
         .code(outcome === 'created' ? 201 : 200)
-        .send({ ...toDocument({ base, document }), outcome, ...warnings });
+        .send({ ...toDocument({ base, document }), outcome, ...warned(request) });
     }
   };
 
-type UploadRequest = FastifyRequest & {
-  readonly query: z.infer<typeof wire.uploadQuery>;
-  readonly body: z.infer<typeof wire.uploadBody>;
-};
+type Into = Pick<z.infer<typeof wire.documentBody>, 'team_id' | 'bucket' | 'scope'>;
 
-function toUpload(request: UploadRequest, id: string | undefined): Upload {
-  const { query, body, file } = request;
-  if (!file && body.text === undefined)
-    throw invalid('body', 'text', 'is needed, or the file itself as the body with its Content-Type');
-  return {
-    file: file ?? { type: body.content_type, bytes: Buffer.from(body.text ?? '') },
-    title: body.title ?? query.title,
-    source: body.source ?? query.source,
-    occurredAt: toDate(body.occurred_at ?? query.occurred_at),
-    id,
-  };
-}
-
-/** Bodies that are files, here only. They stay out of `body`, whose fields are looked at one by one. */
-function acceptFiles(app: Parameters<FastifyPluginAsyncZod>[0]): void {
-  for (const type of DOCUMENT_TYPES) {
-    app.addContentTypeParser(type, { parseAs: 'buffer' }, (request, bytes, done) => {
-      const charset = /;\s*charset="?([\w.:-]{1,40})/i.exec(request.headers['content-type'] ?? '')?.[1];
-      request.file = { type, bytes: bytes as Buffer, charset };
-      done(null, {});
-    });
-  }
-  app.addContentTypeParser('*', (_request, _payload, done) => {
-    done(
-      new ApiError(
-        'unsupported_media_type',
-        `a document is one of ${DOCUMENT_TYPES.join(', ')}, or JSON with its text`,
-      ),
-    );
-  });
-}
+const warned = ({ warnings }: FastifyRequest) => (warnings.length > 0 ? { warnings } : {});

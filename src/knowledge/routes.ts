@@ -58,7 +58,9 @@ export const knowledgeRoutes =
       handler: async (request) => {
         const { team_id: team, limit, cursor } = request.query;
         const bases = await listBases(deps, principalOf(request), { team, before: uuidCursor(cursor), limit });
-        return { knowledge_bases: bases.map(toBase), next_cursor: bases.length === limit ? bases.at(-1)!.id : null };
+        const shown = bases.map(toBase);
+        const next = bases.length === limit ? bases.at(-1)!.id : null;
+        return { knowledge_bases: shown, items: shown, next_cursor: next };
       },
     });
 

@@ -37,7 +37,11 @@ export const baseSchema = z.object({
 export const newBaseReply = baseSchema.extend({ warnings: warningsSchema });
 
 export const listBasesQuery = z.object({ team_id: name.optional(), limit: limit(100, 50), cursor });
-export const listBasesReply = z.object({ knowledge_bases: z.array(baseSchema), next_cursor: nextCursor });
+export const listBasesReply = z.object({
+  knowledge_bases: z.array(baseSchema),
+  items: z.array(baseSchema).describe('The same.'),
+  next_cursor: nextCursor,
+});
 export const deletedBase = z.object({
   id: z.uuid(),
   status: z.literal('deleted'),
@@ -74,16 +78,48 @@ export const uploadBody = z.object({
     .string()
     .optional()
     .describe('The document as text; or send the file itself as the body, with its Content-Type.'),
-  content_type: z.enum(DOCUMENT_TYPES).exclude(['application/pdf']).default('text/markdown').describe('Of the text.'),
+  content_type: z
+    .enum(DOCUMENT_TYPES)
+    .optional()
+    .describe('Of the text; default: what the ending of filename says, else text/markdown.'),
+  filename: z
+    .string()
+    .trim()
+    .min(1)
+    .max(1_024)
+    .optional()
+    .describe('Its title when nothing else names it; its ending says its type.'),
+  content_base64: z
+    .string()
+    .refine((text) => !/[^A-Za-z0-9+/=\s]/.test(text), 'is not base64')
+    .optional()
+    .describe('The bytes of the file, in place of text.'),
 });
-const into = { knowledge_base_id: name.optional().describe('The base that takes it.') };
+
+/** The document is sent, or was sent before. */
+export const fromDocumentBody = uploadBody.extend({
+  document_id: name.optional().describe('Of a document that was sent to /documents without a base.'),
+  expected_document_version: z.number().int().optional(),
+  status: name.optional().describe('Ignored: a document is found as soon as it is in the base.'),
+  team_id: name.optional().describe('Ignored: the base says it.'),
+});
+const into = {
+  knowledge_base_id: name
+    .optional()
+    .describe(
+      'The base that takes it. Without one it is kept for a week, found by nobody, until `items/from-document` names one.',
+    ),
+  team_id: name.optional().describe('Without a base: keep it for this team.'),
+  bucket: name.default('private').describe('Without a base: who of the tokens with boundaries may name it.'),
+  scope: name.optional().describe('Without a base, likewise.'),
+};
 export const documentQuery = uploadQuery.extend(into);
 export const documentBody = uploadBody.extend(into);
 
 export const documentSchema = z.object({
   id: z.uuid(),
   document_id: z.uuid().describe('The same as id.'),
-  knowledge_base_id: z.uuid(),
+  knowledge_base_id: z.uuid().nullable().describe('null: it is in no base yet.'),
   title: z.string(),
   source: z.string().nullable(),
   content_type: z.enum(DOCUMENT_TYPES),
@@ -97,6 +133,7 @@ export const documentSchema = z.object({
   created_at: time,
   updated_at: time,
   version: z.number().int(),
+  extraction_status: z.literal('succeeded').describe('A document is read before it is answered for.'),
 });
 export const uploadReply = documentSchema.extend({
   outcome: z.enum(['created', 'updated', 'unchanged']),

@@ -5,6 +5,7 @@ import type { Placed } from './documents.ts';
 import type { Engine } from './engine.ts';
 import type { baseSchema, documentSchema, itemSchema } from './schema.ts';
 import type { Base } from './store.ts';
+import type { UploadRow } from './uploads.ts';
 
 type WireItem = z.infer<typeof itemSchema>;
 
@@ -44,6 +45,30 @@ export function toDocument({ base, document: d }: Placed): z.infer<typeof docume
     created_at: d.created_at.toISOString(),
     updated_at: d.updated_at.toISOString(),
     version: d.version,
+    extraction_status: 'succeeded',
+  };
+}
+
+/** Of a document that is in no base yet. */
+export function toUploaded(u: UploadRow): z.infer<typeof documentSchema> {
+  return {
+    id: u.id,
+    document_id: u.id,
+    knowledge_base_id: null,
+    title: u.title,
+    source: null,
+    content_type: u.content_type,
+    bytes: u.size,
+    characters: u.characters,
+    pages: u.pages,
+    sections: 0,
+    embedded: false,
+    agent_id: u.agent_id,
+    occurred_at: u.occurred_at.toISOString(),
+    created_at: u.created_at.toISOString(),
+    updated_at: u.created_at.toISOString(),
+    version: 1,
+    extraction_status: 'succeeded',
   };
 }
 

@@ -121,9 +121,10 @@ export async function deleteTransaction(
   spaces: readonly number[],
   boundary: Boundary,
   id: string,
+  filters: TransactionFilters,
 ): Promise<boolean> {
   const gone = await tx.query(
-    sql`delete from ledger_transactions m where ${where(spaces, boundary, {})} and m.id = ${id} returning m.id`,
+    sql`delete from ledger_transactions m where ${where(spaces, boundary, filters)} and m.id = ${id} returning m.id`,
   );
   return gone.length > 0;
 }

@@ -71,12 +71,19 @@ export async function list(
   );
 }
 
-/** For good. @throws ApiError not_found */
-export async function remove(deps: Deps, principal: Principal, id: string): Promise<void> {
+/** For good. A bucket or scope that is named must be the transaction's. @throws ApiError not_found */
+export async function remove(
+  deps: Deps,
+  principal: Principal,
+  id: string,
+  named: Pick<TransactionFilters, 'bucket' | 'scope'> = {},
+): Promise<{ id: string; at: Date }> {
   const spaces = await findSpaces(deps.db, spacesOf(principal));
-  await deps.db.transaction({ spaces, owner: principal.owner }, async (tx) => {
-    if (!(await deleteTransaction(tx, spaces, principal, id))) throw noSuch();
-    await audit(tx, principal, { action: 'ledger.delete', target: id, at: deps.now() });
+  const at = deps.now();
+  return deps.db.transaction({ spaces, owner: principal.owner }, async (tx) => {
+    if (!(await deleteTransaction(tx, spaces, principal, id, named))) throw noSuch();
+    await audit(tx, principal, { action: 'ledger.delete', target: id, at });
+    return { id, at };
   });
 }
 

@@ -1,19 +1,11 @@
 /** The device flow (RFC 8628): start, approve or deny, and the token, once. */
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
-import { type Principal, TOKEN_SCOPES, type TokenScope } from '../types.ts';
+import type { Principal, TokenScope } from '../types.ts';
 import { hashOf, makeDeviceCode, makeUserCode, readUserCode } from './codes.ts';
+import { assertMayGrant, DEFAULT_SCOPES, type Granted, heldOf, readScopes, toGranted } from './granting.ts';
 import { notGuessing } from './guesses.ts';
-import {
-  type DeviceRow,
-  type Granted,
-  insertDevice,
-  lockByDevice,
-  lockByUserCode,
-  notePoll,
-  setStatus,
-  sweep,
-} from './store.ts';
+import { type DeviceRow, insertDevice, lockByDevice, lockByUserCode, notePoll, setStatus, sweep } from './store.ts';
 
 const LIFE_SECONDS = 600;
 const INTERVAL_SECONDS = 5;
@@ -23,12 +15,6 @@ const GRACE_MS = 1_000;
 
 /** Ended codes are kept so long, to tell "expired" from "unknown". */
 const KEPT_MS = 86_400_000;
-
-const DEFAULT_SCOPES: readonly TokenScope[] = ['memory:read', 'memory:write'];
-const KNOWN: ReadonlySet<string> = new Set(TOKEN_SCOPES);
-
-/** A token that came of the device flow approves no others. */
-const NEVER: ReadonlySet<TokenScope> = new Set(['tokens:manage', 'temporary:read', 'temporary:write']);
 
 export interface Started {
   readonly deviceCode: string;
@@ -43,9 +29,7 @@ export async function startDevice(
   asked: { readonly clientId: string; readonly clientVersion: string | undefined; readonly scopes: readonly string[] },
 ): Promise<Started> {
   const now = deps.now();
-  const scopes = asked.scopes.filter(
-    (scope): scope is TokenScope => KNOWN.has(scope) && !NEVER.has(scope as TokenScope),
-  );
+  const scopes = readScopes(asked.scopes);
   const deviceCode = makeDeviceCode();
   for (;;) {
     const userCode = makeUserCode();
@@ -56,7 +40,7 @@ export async function startDevice(
         user_code: userCode,
         client_id: asked.clientId,
         client_version: asked.clientVersion ?? null,
-        scopes: scopes.length > 0 ? [...new Set(scopes)] : [...DEFAULT_SCOPES],
+        scopes: scopes.length > 0 ? scopes : [...DEFAULT_SCOPES],
         interval_seconds: INTERVAL_SECONDS,
         created_at: now,
         expires_at: new Date(now.getTime() + LIFE_SECONDS * 1_000),
@@ -99,12 +83,7 @@ async function withCode<T>(
   typed: string,
   work: (row: DeviceRow, tx: Parameters<typeof lockByUserCode>[0]) => Promise<T>,
 ): Promise<T> {
-  if (!principal.tokenScopes.has('tokens:manage')) {
-    throw new ApiError(
-      'insufficient_scope',
-      'the token lacks the scope tokens:manage, which approving another token takes',
-    );
-  }
+  assertMayGrant(principal);
   return notGuessing(deps, `owner ${principal.owner}`, async (tx) => {
     const row = await lockByUserCode(tx, readUserCode(typed), deps.now());
     return row && { value: await work(row, tx) };
@@ -112,26 +91,7 @@ async function withCode<T>(
 }
 
 function toAsked({ client_id, client_version, scopes }: DeviceRow, principal: Principal): Asked {
-  const held = scopes.filter((scope) => principal.tokenScopes.has(scope));
-  if (held.length === 0)
-    throw new ApiError('insufficient_scope', 'the token has none of the scopes that are asked for');
-  return { clientId: client_id, clientVersion: client_version, scopes: held };
-}
-
-/** The new token is bounded as the one that approves it. */
-function toGranted(
-  { owner, teams, buckets, scopes, boundAgent, profile }: Principal,
-  granted: readonly TokenScope[],
-): Granted {
-  return {
-    owner,
-    scopes: granted,
-    teams,
-    ...(buckets && { buckets }),
-    ...(scopes && { memoryScopes: scopes }),
-    ...(boundAgent !== undefined && { agent: boundAgent }),
-    ...(profile && { profile }),
-  };
+  return { clientId: client_id, clientVersion: client_version, scopes: heldOf(principal, scopes) };
 }
 
 export type Polled =

@@ -1,5 +1,5 @@
 /** The documents by which clients find their way. None holds a token. */
-import { TOKEN_SCOPES } from '../types.ts';
+import { DEFAULT_SCOPES, GIVEN_SCOPES } from './granting.ts';
 import { GRANT_TYPE } from './schema.ts';
 
 export interface Urls {
@@ -43,8 +43,6 @@ const agentBoundary = {
   ],
   admin_required: ['tokens', 'teams', 'audit'],
 };
-
-const DEFAULT_SCOPES = ['memory:read', 'memory:write'];
 
 export function memoryOs({ base, mcp }: Urls) {
   return {
@@ -90,19 +88,39 @@ export function agentDiscovery({ base, mcp }: Urls, operations: readonly string[
   };
 }
 
-/** Of the device flow alone: there is no authorization endpoint, so none is named. */
 export function authorizationServer({ base, mcp }: Urls) {
   return {
     issuer: base,
+    authorization_endpoint: `${base}/oauth/authorize`,
+    token_endpoint: `${base}/oauth/token`,
+    registration_endpoint: `${base}/oauth/register`,
+    revocation_endpoint: `${base}/oauth/revoke`,
     device_authorization_endpoint: `${base}/v1/auth/device/start`,
-    token_endpoint: `${base}/v1/auth/device/token`,
-    grant_types_supported: [GRANT_TYPE],
-    response_types_supported: [],
+    grant_types_supported: ['authorization_code', 'refresh_token', GRANT_TYPE],
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    code_challenge_methods_supported: ['S256'],
     token_endpoint_auth_methods_supported: ['none'],
-    scopes_supported: TOKEN_SCOPES.filter((scope) => scope !== 'tokens:manage' && !scope.startsWith('temporary:')),
+    revocation_endpoint_auth_methods_supported: ['none'],
+    authorization_response_iss_parameter_supported: true,
+    scopes_supported: GIVEN_SCOPES,
     resource: mcp,
     mcp_endpoint: mcp,
     service_documentation: `${base}/docs/api/memory`,
+  };
+}
+
+/** What the tools of the MCP gateway take: clients ask for all of it. */
+const MCP_SCOPES = [...DEFAULT_SCOPES, 'knowledge:read', 'ledger:read', 'ledger:write'];
+
+export function protectedResource({ base, mcp }: Urls) {
+  return {
+    resource: mcp,
+    resource_name: 'xmemo-api',
+    authorization_servers: [base],
+    scopes_supported: MCP_SCOPES,
+    bearer_methods_supported: ['header'],
+    resource_documentation: `${base}/docs/api/memory`,
   };
 }
 

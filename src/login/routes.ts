@@ -1,37 +1,25 @@
 /** HTTP of login and onboarding, below a mount. What lies at the root of the origin is in root-routes.ts. */
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import { principalOf } from '../http/auth.ts';
-import { decideDevice, pollDevice, startDevice } from './device.ts';
+import { acceptForms } from '../http/forms.ts';
+import { decideDevice, startDevice } from './device.ts';
 import { MCP_CLIENTS, type McpClient, mcpConfig, onboarding } from './documents.ts';
-import { acceptForms } from './forms.ts';
+import type { TokenLinks } from './links.ts';
+import { errorsOfOauth, refuse, sendDeviceToken } from './replies.ts';
 import * as schema from './schema.ts';
-import type { Granted } from './store.ts';
 import { urlsOf } from './urls.ts';
-
-/** Signs a token; handed in by app.ts. */
-export type Issue = (granted: Granted) => Promise<{ readonly token: string; readonly expiresIn: number }>;
 
 const OPEN = { open: true as const };
 const TAGS = ['login'];
 const document = z.record(z.string(), z.unknown());
 
-/** What the caller of the device flow is told, in words. */
-const REFUSALS = {
-  authorization_pending: 'the owner has not decided yet',
-  slow_down: 'the code is polled too often; wait five seconds more between two polls',
-  access_denied: 'the owner denied the request',
-  expired_token: 'the code has expired; start again',
-  invalid_grant: 'there is no such code, or it was used before; start again',
-} as const;
-
 export const loginRoutes =
-  (deps: Deps, issue: Issue): FastifyPluginAsyncZod =>
+  (deps: Deps, tokens: TokenLinks): FastifyPluginAsyncZod =>
   async (app) => {
-    await app.register(oauthRoutes(deps, issue));
+    await app.register(deviceRoutes(deps, tokens));
 
     app.post('/auth/device/approve', {
       config: { scopes: ['tokens:manage'] },
@@ -86,13 +74,11 @@ export const loginRoutes =
   };
 
 /** Their errors are OAuth's: `error` is a plain string. */
-const oauthRoutes =
-  (deps: Deps, issue: Issue): FastifyPluginAsyncZod =>
+const deviceRoutes =
+  (deps: Deps, tokens: TokenLinks): FastifyPluginAsyncZod =>
   async (app) => {
     acceptForms(app);
-    app.addHook('preSerialization', async (_request, reply, payload) =>
-      reply.statusCode >= 400 ? toOauthError(payload) : payload,
-    );
+    errorsOfOauth(app);
 
     app.post('/auth/device/start', {
       config: OPEN,
@@ -140,43 +126,7 @@ const oauthRoutes =
         const { device_code, grant_type } = request.body;
         if (grant_type !== schema.GRANT_TYPE)
           return refuse(request, reply, 'unsupported_grant_type', `grant_type must be ${schema.GRANT_TYPE}`);
-        const polled = await pollDevice(deps, device_code, request.ip);
-        if ('refused' in polled) return refuse(request, reply, polled.refused, REFUSALS[polled.refused]);
-        const { owner, scopes } = polled.granted;
-        const { token, expiresIn } = await issue(polled.granted);
-        const account = { id: owner, user_id: owner, display_name: owner, name: owner };
-        return reply.send({
-          access_token: token,
-          token,
-          token_type: 'Bearer' as const,
-          expires_in: expiresIn,
-          scope: scopes.join(' '),
-          scopes: [...scopes],
-          user: account,
-          account,
-        });
+        return sendDeviceToken({ deps, tokens }, request, reply, device_code);
       },
     });
   };
-
-function refuse(request: FastifyRequest, reply: FastifyReply, error: string, error_description: string): FastifyReply {
-  return reply
-    .code(400)
-    .type('application/json; charset=utf-8')
-    .serializer(JSON.stringify)
-    .send({ error, error_description, detail: error_description, request_id: request.id });
-}
-
-/** A body of the usual renderer, with its code as OAuth's plain string. */
-function toOauthError(payload: unknown): unknown {
-  const body = payload as { error?: unknown; detail?: unknown; request_id?: unknown };
-  if (typeof body.error !== 'object' || body.error === null) return payload;
-  const { code, message } = body.error as { code: string; message: string };
-  const invalidInput = code === 'validation_error' || code === 'bad_json';
-  return {
-    error: invalidInput ? 'invalid_request' : code,
-    error_description: message,
-    detail: body.detail,
-    request_id: body.request_id,
-  };
-}

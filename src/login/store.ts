@@ -2,6 +2,7 @@
 import type { Tx } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import type { TokenScope } from '../types.ts';
+import type { Granted } from './granting.ts';
 
 export interface DeviceRow {
   readonly device_hash: Buffer;
@@ -14,17 +15,6 @@ export interface DeviceRow {
   readonly interval_seconds: number;
   readonly polled_at: Date | null;
   readonly expires_at: Date;
-}
-
-/** What an approved code becomes. Lists that are absent do not narrow. */
-export interface Granted {
-  readonly owner: string;
-  readonly scopes: readonly TokenScope[];
-  readonly teams: readonly string[];
-  readonly buckets?: readonly string[];
-  readonly memoryScopes?: readonly string[];
-  readonly agent?: string;
-  readonly profile?: 'public';
 }
 
 export interface NewDevice

@@ -1,8 +1,9 @@
-/** What memory asks of recall. Capabilities do not import each other: app.ts hands these functions over. */
+/** What memory asks of recall and of the ledger. Capabilities do not import each other: app.ts hands these functions over. */
 import type { Tx } from '../db/db.ts';
 import type { Sql } from '../db/sql.ts';
 import type { Deps } from '../deps.ts';
 import type { Principal } from '../types.ts';
+import type { ForgetInput } from './forget.ts';
 
 /** How a query finds one memory. */
 export interface Match {
@@ -42,4 +43,18 @@ export interface RecallLinks {
   ) => Promise<Match>;
   /** Ids that both arms find, in the caller's transaction. */
   readonly findByText: (tx: Tx, probe: Probe) => Promise<string[]>;
+}
+
+export interface MemoryLinks extends RecallLinks {
+  /** For an id that is no memory's: the transaction of the ledger that it names is deleted for good. @throws ApiError not_found, insufficient_scope */
+  readonly forgetTransaction: (
+    deps: Deps,
+    principal: Principal,
+    input: Pick<ForgetInput, 'id' | 'mode' | 'bucket' | 'scope'>,
+  ) => Promise<ForgottenTransaction>;
+}
+
+export interface ForgottenTransaction {
+  readonly id: string;
+  readonly at: Date;
 }

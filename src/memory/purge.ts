@@ -1,4 +1,5 @@
 /** Deletes for good what nobody can read any more: expired memories, those that were soft-deleted long ago, and keys of old requests. */
+import { audit } from '../db/audit.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import type { Deps } from '../deps.ts';
 import { removeMemories } from './remove.ts';
@@ -19,13 +20,13 @@ const BATCH = 200;
 export async function purge(deps: Deps): Promise<Purged> {
   const now = deps.now();
   const due = dueBy(now, new Date(now.getTime() - deps.config.RETENTION_DAYS * DAY_MS));
-  const spaces = await deps.db.admin((tx) =>
-    tx.query<{ id: number }>(sql`select distinct m.space_id as id from memories m where ${due}`),
+  const heaps = await deps.db.admin((tx) =>
+    tx.query<Heap>(sql`select distinct m.space_id as space, m.owner_id as owner from memories m where ${due}`),
   );
   let memories = 0;
-  for (const { id } of spaces) {
+  for (const heap of heaps) {
     for (;;) {
-      const n = await purgeBatch(deps, id, due);
+      const n = await purgeBatch(deps, heap, due, now);
       memories += n;
       if (n < BATCH) break;
     }
@@ -41,13 +42,30 @@ function dueBy(now: Date, forgottenBefore: Date): Sql {
   return sql`(m.expires_at <= ${now} or (m.status = 'deleted' and m.deleted_at <= ${forgottenBefore} and m.action <> 'redact'))`;
 }
 
-function purgeBatch(deps: Deps, space: number, due: Sql): Promise<number> {
-  return deps.db.transaction({ spaces: [space] }, async (tx) => {
+/** What one owner wrote in one space: the events go into the owner's trail. */
+interface Heap {
+  readonly space: number;
+  readonly owner: string;
+}
+
+function purgeBatch(deps: Deps, { space, owner }: Heap, due: Sql, at: Date): Promise<number> {
+  return deps.db.transaction({ spaces: [space], owner }, async (tx) => {
     await lockAllSessions(tx, space);
-    const rows = await tx.query<{ seq: string }>(sql`
-      select m.seq from memories m where m.space_id = ${space} and ${due} order by m.seq limit ${BATCH} for update of m`);
+    const rows = await tx.query<{
+      seq: string;
+      id: string;
+      bucket: string;
+      scope: string | null;
+      deleted: boolean;
+    }>(sql`
+      select m.seq, m.id, m.bucket, m.scope, m.status = 'deleted' as deleted from memories m
+      where m.space_id = ${space} and m.owner_id = ${owner} and ${due} order by m.seq limit ${BATCH} for update of m`);
+    if (rows.length === 0) return 0;
     const seqs = rows.map((row) => row.seq);
-    if (seqs.length > 0) await touchSpace(tx, space, await removeMemories(tx, space, seqs, { kind: 'hard' }));
+    const totals = await removeMemories(tx, space, seqs, { kind: 'hard' });
+    for (const { id, deleted, ...place } of rows)
+      await audit(tx, { owner }, { action: deleted ? 'memory.purge' : 'memory.expire', target: id, place, at });
+    await touchSpace(tx, space, totals);
     return rows.length;
   });
 }

@@ -95,6 +95,8 @@ export async function remember(
     const twin = input.dedupe && memory.semantic_key === null ? await findTwin(tx, space, memory) : undefined;
     if (twin) {
       await reinforce(tx, space, twin.seq, memory.now);
+      const action = twin.outcome === 'merged' ? 'memory.merge' : 'memory.reinforce';
+      await audit(tx, principal, { action, target: twin.id, place: memory, at: memory.now });
       return { ...twin, memoryType: memory.memory_type };
     }
     const { written, outcome, beside } = await write(tx, space, memory);

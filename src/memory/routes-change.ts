@@ -1,35 +1,26 @@
-/** HTTP of changing and forgetting memories. */
+/** HTTP of changing memories; forgetting stands in routes-forget.ts. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
 import type { Deps } from '../deps.ts';
 import { invalid } from '../errors.ts';
 import { agentOf, principalOf } from '../http/auth.ts';
-import { assertContent, normalisePath, toDate, toFilters, uuidOf } from '../http/fields.ts';
+import { assertContent, normalisePath, toDate, uuidOf } from '../http/fields.ts';
 import { once } from '../http/idempotency.ts';
 import { toWire } from '../http/wire.ts';
 import { memoryAt } from './explain.ts';
-import { type ForgetInput, forget } from './forget.ts';
-import { forgetMany } from './forget-many.ts';
-import type { RecallLinks } from './links.ts';
+import { forget } from './forget.ts';
+import type { MemoryLinks } from './links.ts';
 import { restore } from './restore.ts';
-import { forgetBody, forgetReply, idParams } from './schema.ts';
-import {
-  forgetManyBody,
-  forgetManyReply,
-  patchBody,
-  patchReply,
-  restoreBody,
-  restoreReply,
-  usageBody,
-  usageReply,
-} from './schema-life.ts';
+import { toForget, toForgotten } from './routes-forget.ts';
+import { idParams } from './schema.ts';
+import { patchBody, patchReply, restoreBody, restoreReply, usageBody, usageReply } from './schema-life.ts';
 import { type Changes, update } from './update.ts';
 import { markUsed } from './usage.ts';
-import { any, toWireReceipt, toWireUsage } from './wire.ts';
+import { toWireUsage } from './wire.ts';
 
 export const changeRoutes =
-  (deps: Deps, links: RecallLinks): FastifyPluginAsyncZod =>
+  (deps: Deps, links: MemoryLinks): FastifyPluginAsyncZod =>
   async (app) => {
     const tags = ['memory'];
 
@@ -88,53 +79,6 @@ export const changeRoutes =
       },
     });
 
-    app.post('/memories/:id/forget', {
-      config: { scopes: ['memory:delete', 'memory:write'] },
-      schema: {
-        operationId: 'forget',
-        tags,
-        summary: 'Forget a memory',
-        description:
-          'From the moment of the reply it is in no read, list or count. The receipt says what was checked; it is written only when no path finds the text any more.',
-        params: idParams,
-        body: forgetBody,
-        response: { 200: forgetReply },
-      },
-      handler: (request, reply) => forgetOnce(request, reply, toForget(uuidOf(request.params.id), request.body)),
-    });
-
-    app.post('/memories/forget', {
-      config: { scopes: ['memory:delete', 'memory:write'] },
-      schema: {
-        operationId: 'forgetMany',
-        tags,
-        summary: 'Forget all memories that match',
-        description: 'All of them or none, without a cap. Each has its receipt. Try it with dry_run=true first.',
-        body: forgetManyBody,
-        response: { 200: forgetManyReply },
-      },
-      handler: (request, reply) => {
-        const { all, mode, reason = null, dry_run: dryRun, team_id } = request.body;
-        const input = { filters: toFilters(request.body), team: any(team_id), all, mode, reason, dryRun };
-        return once(
-          deps,
-          request,
-          reply,
-          (deps) => forgetMany(deps, principalOf(request), input),
-          ({ count, at }) => ({
-            status: 200,
-            body: {
-              id: request.id,
-              status: dryRun ? ('dry_run' as const) : ('deleted' as const),
-              mode,
-              count,
-              forgotten_at: dryRun ? null : at.toISOString(),
-            },
-          }),
-        );
-      },
-    });
-
     app.post('/memories/:id/usage', {
       config: { scopes: ['memory:read', 'memory:write'] },
       schema: {
@@ -161,26 +105,6 @@ export const changeRoutes =
       },
     });
 
-    function forgetOnce(request: FastifyRequest, reply: FastifyReply, input: ForgetInput) {
-      return once(
-        deps,
-        request,
-        reply,
-        (deps) => forget(deps, links, principalOf(request), input),
-        (receipt) => ({
-          status: 200,
-          body: {
-            id: receipt.memory_id,
-            memory_id: receipt.memory_id,
-            status: receipt.mode === 'redact' ? ('redacted' as const) : ('deleted' as const),
-            mode: receipt.mode,
-            forgotten_at: receipt.forgotten_at.toISOString(),
-            receipt: toWireReceipt(receipt),
-          },
-        }),
-      );
-    }
-
     async function forgetByStatus(
       request: FastifyRequest,
       reply: FastifyReply,
@@ -191,23 +115,16 @@ export const changeRoutes =
       if (Object.values(changes).some((value) => value !== undefined)) {
         throw invalid('body', 'status', 'deleted stands alone: make other changes before, or none');
       }
-      const { warnings } = (await forgetOnce(request, reply, toForget(id, { mode: 'soft_delete' }))) as {
-        warnings?: string[];
-      };
+      const { warnings } = await once(
+        deps,
+        request,
+        reply,
+        (deps) => forget(deps, links, principalOf(request), toForget(id, { mode: 'soft_delete' })),
+        (receipt) => ({ status: 200, body: toForgotten(receipt) }),
+      );
       return { id, memory_id: id, status: 'deleted' as const, ...(warnings && { warnings }) };
     }
   };
-
-function toForget(
-  id: string,
-  body: Partial<z.infer<typeof forgetBody>> & Pick<z.infer<typeof forgetBody>, 'mode'>,
-): ForgetInput {
-  const { mode, reason = null, replacement_content: replacement, bucket, scope } = body;
-  if (replacement !== undefined && mode !== 'redact')
-    throw invalid('body', 'replacement_content', 'goes with mode redact only');
-  if (replacement !== undefined) assertContent(replacement);
-  return { id, mode, reason, replacement, bucket: any(bucket), scope: any(scope) };
-}
 
 function toChanges(body: z.infer<typeof patchBody>): Changes {
   const {

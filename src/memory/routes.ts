@@ -7,15 +7,16 @@ import { agentOf, principalOf } from '../http/auth.ts';
 import { assertContent, toDate } from '../http/fields.ts';
 import { once } from '../http/idempotency.ts';
 import { targetOf } from '../http/target.ts';
-import type { RecallLinks } from './links.ts';
+import type { MemoryLinks } from './links.ts';
 import { type RememberInput, remember } from './remember.ts';
 import { changeRoutes } from './routes-change.ts';
+import { forgetRoutes } from './routes-forget.ts';
 import { readRoutes } from './routes-read.ts';
 import { transferRoutes } from './routes-transfer.ts';
 import { rememberBody, rememberReply } from './schema.ts';
 
 export const memoryRoutes =
-  (deps: Deps, links: RecallLinks): FastifyPluginAsyncZod =>
+  (deps: Deps, links: MemoryLinks): FastifyPluginAsyncZod =>
   async (app) => {
     app.post('/remember', {
       config: { scopes: ['memory:write', 'temporary:write'] },
@@ -54,6 +55,7 @@ export const memoryRoutes =
 
     await app.register(readRoutes(deps, links));
     await app.register(changeRoutes(deps, links));
+    await app.register(forgetRoutes(deps, links));
     await app.register(transferRoutes(deps));
   };
 

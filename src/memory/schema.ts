@@ -136,7 +136,7 @@ export const forgetReply = z.object({
   status: z.enum(['deleted', 'redacted']),
   mode: z.enum(FORGET_MODES),
   forgotten_at: z.string(),
-  receipt: receiptSchema,
+  receipt: receiptSchema.optional().describe('Not for a transaction of the ledger.'),
   warnings: warningsSchema,
 });
 

@@ -5,6 +5,7 @@ import { createSigner } from 'fast-jwt';
 import t from 'tap';
 import { clearCache } from '../../src/access/cache.ts';
 import { sql } from '../../src/db/sql.ts';
+import { purge } from '../../src/memory/purge.ts';
 import { TOKEN_SCOPES, type TokenScope } from '../../src/types.ts';
 import { type Reply, SECRET, type Service, startService } from '../helpers/service.ts';
 
@@ -47,13 +48,20 @@ t.test('every registered route asks for its scope, of every kind of token', asyn
       '/.well-known/agent-discovery.json',
       '/.well-known/memory-os.json',
       '/.well-known/oauth-authorization-server',
+      '/.well-known/oauth-protected-resource',
+      '/.well-known/oauth-protected-resource/mcp',
       '/.well-known/xmemo-agent.json',
+      '/agents/bind',
       '/agents/register',
       '/auth/device/start',
       '/auth/device/token',
       '/device',
       '/health',
       '/mcp/config/:client',
+      '/oauth/authorize',
+      '/oauth/register',
+      '/oauth/revoke',
+      '/oauth/token',
       '/onboarding/status',
       '/openapi.json',
       '/openapi.yaml',
@@ -575,6 +583,7 @@ t.test('temporary agents', async (t) => {
         '/memories/search',
         '/remember',
         '/agents/status',
+        '/agents/bind/confirm-current-user',
         '/agents/bind/deny-current-user',
       ]);
       for (const route of app.routeTable.filter(
@@ -680,6 +689,80 @@ t.test('temporary agents', async (t) => {
     t.same(await recall(status.body.formal_token, 'parcel locker'), []);
   });
 
+  await t.test('a claim on the page waits until the agent confirms it', async (t) => {
+    const one = await register();
+    const mine = one.temporary_token;
+    t.equal((await remember('the attic key hangs behind the clock', mine)).status, 201);
+    const owner = token({ owner: 'dora', buckets: ['public'] });
+    const post = (path: string, body: object, credential = mine) =>
+      call('POST', `/v1/agents/bind${path}`, { token: credential, body });
+    const status = async () => (await call('GET', '/v1/agents/status', { token: mine })).body;
+    const submit = (fields: Record<string, string>) =>
+      app.inject({
+        method: 'POST',
+        url: '/agents/bind',
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        payload: new URLSearchParams(fields).toString(),
+      });
+    const { pathname, search } = new URL(one.bind_url);
+    const page = await app.inject(`${pathname}${search}`);
+    t.match(page.headers['content-security-policy'], /form-action 'self'; .*frame-ancestors 'none'/);
+    t.match(page.body, `value="${one.claim_code}"`);
+    t.notMatch((await app.inject('/agents/bind?code=%22%3E%3Cimg%3E')).body, '<img');
+    for (const [fields, expected] of [
+      [{ code: one.claim_code, token: 'nonsense' }, 401],
+      [{ code: one.claim_code, token: token({ owner: 'dora', scopes: ['memory:read'] }) }, 403],
+      [{ code: 'AAAA-AAAA-AAAA-AAAA', token: owner }, 404],
+      [{ code: one.claim_code, token: mine }, 403],
+    ] as const)
+      t.equal((await submit(fields)).statusCode, expected);
+    t.equal((await status()).status, 'unclaimed');
+    t.match(await post('/confirm-current-user', { confirmation_token: one.claim_code }), { status: 404 });
+
+    t.match((await submit({ code: one.claim_code, token: owner })).body, 'xmemo-skill');
+    const waiting = await status();
+    t.match(waiting, { status: 'pending_bind_confirmation', confirmation_token: String });
+    t.match(await remember('not now', mine), {
+      status: 428,
+      body: {
+        detail: { errorType: 'binding_confirmation_required', confirmation_token: waiting.confirmation_token },
+        error: { code: 'binding_confirmation_required' },
+      },
+    });
+    t.same(await recall(owner, 'attic key'), [], 'nothing is given yet');
+    const { confirmation_token } = waiting;
+    const other = await register();
+    t.equal((await post('/confirm-current-user', { confirmation_token }, other.temporary_token)).status, 404);
+    t.equal((await post('/confirm-current-user', { claim_code: confirmation_token }, owner)).status, 404);
+    t.equal((await post('/confirm-current-user', {})).status, 422);
+
+    t.match(await post('/deny-current-user', {}), { status: 200, body: { status: 'denied' } });
+    t.equal((await status()).status, 'unclaimed');
+    t.equal((await remember('a second thing', mine)).status, 201, 'turned down, the agent stays as it was');
+    t.equal((await post('/confirm-current-user', { confirmation_token })).status, 404);
+
+    t.match(await post('', { claim_code: one.claim_code }, token({ owner: 'mallory' })), {
+      body: { status: 'pending_bind_confirmation', id: one.agent_id },
+    });
+    const stale = (await status()).confirmation_token;
+    await post('', { claim_code: one.claim_code }, owner);
+    t.equal(
+      (await post('/confirm-current-user', { confirmation_token: stale })).status,
+      404,
+      'another claim waits now',
+    );
+    const { confirmation_token: fresh } = await status();
+    t.match(await post('/confirm-current-user', { confirmation_token: fresh }), { body: { status: 'claimed' } });
+    const claimed = await status();
+    t.match(claimed, { status: 'claimed', formal_token: /^xmemo_tok_/ });
+    t.notOk('confirmation_token' in claimed);
+    t.equal((await recall(owner, 'attic key')).length > 0, true);
+    t.match((await call('GET', '/auth/token/validate', { token: claimed.formal_token })).body, {
+      owner: 'dora',
+      buckets: ['public'],
+    });
+  });
+
   await t.test('refused or run out, everything of it is gone', async (t) => {
     const count = async (id: string) =>
       (
@@ -774,6 +857,47 @@ t.test('the audit trail', async (t) => {
     t.equal((await call('GET', '/audit/events', { token: token({ owner: 'auditco' }) })).status, 403);
     t.same((await events({ action: 'memory.forget' })).events.length, 1);
     t.same((await events({ target_id: id })).events.length, 2);
+  });
+
+  await t.test('says what the service did to memories of its own accord, and invents nothing', async (t) => {
+    const tidy = token({ owner: 'tidyco', scopes });
+    const at = '/v1/audit/consolidation';
+    const consolidated = async (query: Record<string, unknown> = {}) =>
+      (await call('GET', at, { token: tidy, query })).body.events.map(
+        (e: { action_type: string; target_id: string }) => [e.action_type, e.target_id] as const,
+      );
+    const write = async (content: string, more: object = {}) =>
+      (await call('POST', '/remember', { token: tidy, body: { content, dedupe: true, ...more } })).body;
+    t.same((await call('GET', at, { token: tidy })).body, { events: [], next_cursor: null });
+    const kept = await write('The kitchen window faces north and gets cold in winter', { bucket: 'home' });
+    await write('The kitchen window faces north and gets cold in winter', { bucket: 'home' });
+    const near = await write('The kitchen window faces north, and gets cold in the winter.', { bucket: 'home' });
+    t.match(near, { id: kept.id, outcome: 'merged' });
+    const start = Date.now();
+    const soon = await write('The plumber comes tomorrow', { expires_at: new Date(start + 1_000).toISOString() });
+    const gone = await write('A wrong number');
+    await call('POST', `/memories/${gone.id}/forget`, { token: tidy, body: {} });
+    base.setNow(new Date(start + 40 * 86_400_000));
+    await purge(base.deps);
+    base.setNow(undefined);
+    const all = await consolidated();
+    t.same(all.slice(2), [
+      ['merge', kept.id],
+      ['reinforce', kept.id],
+    ]);
+    t.same(new Set(all.slice(0, 2).map(String)), new Set([`expire,${soon.id}`, `purge,${gone.id}`]));
+    t.same(await consolidated({ action_type: 'merge', bucket: 'home', scope: '%' }), [['merge', kept.id]]);
+    t.same(await consolidated({ bucket: 'garden' }), []);
+    t.same(await consolidated({ action_type: 'summarize', limit: 5 }), [], 'nothing is summed up here');
+    t.same(await consolidated({ since: new Date(start + 86_400_000).toISOString() }), all.slice(0, 2));
+    t.same(await consolidated({ until: new Date(start + 86_400_000).toISOString(), offset: 1 }), all.slice(3));
+    t.equal((await call('GET', at, { token: token({ owner: 'tidyco' }) })).status, 403);
+    t.same(
+      (await call('GET', at, { token: token({ owner: 'tidyco2', scopes }) })).body.events,
+      [],
+      'another owner sees none of it',
+    );
+    t.notMatch(JSON.stringify((await call('GET', at, { token: tidy })).body), 'kitchen');
   });
 
   await t.test('pages by key: no event twice, none left out', async (t) => {

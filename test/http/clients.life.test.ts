@@ -44,6 +44,7 @@ const ENDPOINTS = [
   'GET /me/ledger/transactions',
   'POST /ledger/expenses',
   'GET /audit/events',
+  'GET /audit/consolidation',
   'GET /auth/token/validate',
   'POST /auth/token/revoke-self',
   'POST /auth/device/start',
@@ -64,20 +65,18 @@ const ROOT_ENDPOINTS = [
   'GET /.well-known/memory-os.json',
   'GET /.well-known/agent-discovery.json',
   'GET /.well-known/oauth-authorization-server',
+  'GET /.well-known/oauth-protected-resource',
   'GET /.well-known/xmemo-agent.json',
+  'POST /oauth/register',
+  'GET /oauth/authorize',
+  'POST /oauth/token',
+  'POST /oauth/revoke',
   'GET /health',
   'GET /ready',
 ];
 
 const LEFT_OUT: Readonly<Record<string, string>> = {
   'POST /mcp': 'the gateway is a process of its own, in examples/mcp-gateway',
-  'GET /audit/consolidation': 'nothing is consolidated in the background, so there is nothing to list',
-  'POST /oauth/register': 'the device flow is the one login; the metadata names no authorization endpoint',
-  'GET /oauth/authorize': 'as /oauth/register',
-  'POST /oauth/token': 'as /oauth/register',
-  'POST /oauth/revoke': 'as /oauth/register; a token revokes itself at /auth/token/revoke-self',
-  'POST /memory-conflicts': 'a shape of an old library that no living client sends',
-  'POST /memories': 'as /memory-conflicts',
 };
 
 t.test('the life of a memory as clients live it', async (t) => {
@@ -105,6 +104,45 @@ t.test('the life of a memory as clients live it', async (t) => {
         `${endpoint} is not left out any more`,
       );
     }
+  });
+
+  await t.test('LIB: the old shapes of search, of a memory and of a conflict are understood', async (t) => {
+    const send = bearer(app, t, keyOf('lib'));
+    const saved = await send('POST', '/api/v1/memories', {
+      text: 'Run the linter before each push.',
+      category: 'workflow',
+    });
+    t.match(saved, { status: 201, body: { id: String, status: 'saved' } });
+    t.match((await send('GET', `/api/v1/memories/${saved.body.id}`)).body, {
+      content: 'Run the linter before each push.',
+      path: 'workflow',
+      memory_type: 'procedural',
+    });
+    const found = await send('GET', '/api/v1/memories/search?q=linter%20push&limit=5');
+    t.match(found, { status: 200, body: { results: [{ id: saved.body.id }] } });
+    t.notOk('warnings' in found.body);
+    t.equal((await send('GET', '/api/v1/memories/search?q=nothing&query=linter%20push')).body.results.length, 1);
+    const conflict = await send('POST', '/v1/memory-conflicts', {
+      title: 'Tabs or blanks',
+      context: 'Both were said.',
+      resolution: 'Blanks it is.',
+    });
+    t.match(conflict, { status: 201, body: { id: String } });
+    t.match((await send('GET', `/v1/memories/${conflict.body.id}`)).body, { content: /^Tabs.*Blanks it is\.$/s });
+    for (const [path, body] of [
+      ['/memories', {}],
+      ['/memories', { text: 'x', category: 'other' }],
+      ['/memories', { text: '  ' }],
+      ['/memory-conflicts', { title: 'x' }],
+    ] as const)
+      t.equal((await send('POST', `/v1${path}`, body)).status, 422);
+    const reader = bearer(app, t, token({ owner: 'lib', scopes: ['memory:read'] }));
+    t.equal((await reader('POST', '/v1/memories', { text: 'x' })).status, 403);
+    for (const path of ['/memories', '/memory-conflicts'])
+      t.notOk(
+        app.hasRoute({ method: 'POST', url: `/docs/api/memory${path}` }),
+        'not where the service documents itself',
+      );
   });
 
   await t.test('OC, LP: a memory is patched with nulls that mean "leave"', async (t) => {

@@ -1,13 +1,16 @@
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
+import { auth, type OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import t from 'tap';
 import { makeHttpServer } from '../../examples/mcp-gateway/http.ts';
 import { startService } from '../helpers/service.ts';
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/;
+const UUID_OF_NOTHING = '0198c2aa-0000-7000-8000-000000000000';
 const EMPTY = 'No matching XMemo memory was found.';
 
 t.test('the MCP gateway, by the client of the official SDK', async (t) => {
@@ -143,6 +146,90 @@ t.test('the MCP gateway, by the client of the official SDK', async (t) => {
     });
   });
 
+  await t.test('todos are created, listed and completed', async (t) => {
+    const token = service.token({ owner: 'tina' });
+    const tina = await as(token);
+    const todos = (args: object) => callOn(tina, 'todos', { ...args });
+    const made = await todos({
+      action: 'create',
+      content: 'Water the fern',
+      due_at: '2031-05-04',
+      path: 'home/plants',
+      bucket: 'home',
+      scope: 'flat',
+    });
+    const id = UUID.exec(made.text)?.[0] ?? '';
+    t.equal(made.text, `Reference: ${id} | Status: open | Due: 2031-05-04T00:00:00.000Z\nWater the fern`);
+    const other = UUID.exec((await todos({ action: 'create', content: 'Sharpen the saw' })).text)?.[0] ?? '';
+    const listed = async (args: object = {}) =>
+      [...(await todos(args)).text.matchAll(/Reference: (\S+)/g)].map((found) => found[1]).sort();
+    t.same(await listed(), [id, other].sort(), 'list is the default');
+    t.same(await listed({ action: 'list', due_before: '2031-06-01' }), [id]);
+    t.same(await listed({ bucket: 'home', scope: 'flat', limit: 1 }), [id]);
+    t.equal((await todos({ bucket: 'garden' })).text, 'There are no such todos.');
+    const done = await todos({ action: 'complete', todo_id: id, note: 'It was thirsty', bucket: 'home' });
+    t.match(done, { failed: false, text: new RegExp(`^Reference: ${id} \\| Status: completed`) });
+    t.same(await listed(), [other]);
+    t.same(await listed({ item_status: 'completed' }), [id]);
+    t.same(await listed({ item_status: '%' }), [id, other].sort());
+    t.match((await service.call('GET', '/reminders', { token, query: { item_status: 'completed' } })).body.reminders, [
+      { id, bucket: 'home', scope: 'flat', path: 'home/plants' },
+    ]);
+    t.match(await todos({ action: 'complete', todo_id: UUID_OF_NOTHING }), {
+      failed: true,
+      text: /^Error not_found/,
+    });
+    t.ok((await todos({ action: 'create', content: 'x', due_at: 'tomorrow' })).failed);
+  });
+
+  await t.test('the ledger takes expenses, lists them and sums up a month, to the last digit', async (t) => {
+    const olga = await as(service.token({ owner: 'olga', scopes: ['ledger:read', 'ledger:write'] }));
+    const ledger = (args: object) => callOn(olga, 'ledger', { ...args });
+    t.equal((await ledger({})).text, 'Transactions: 0 of 0');
+    const made = await ledger({
+      action: 'add_expense',
+      item: 'Tea | green',
+      amount: '12.10',
+      currency: 'yen',
+      transaction_date: '2031-05-04',
+      category: 'food',
+      merchant: 'Kettle & Co',
+      payment_method: 'card',
+      note: 'for\nthe office',
+      bucket: 'work',
+      scope: 'team',
+    });
+    const id = UUID.exec(made.text)?.[0];
+    t.equal(
+      made.text,
+      `Reference: ${id} | Type: expense | Date: 2031-05-04 | Item: Tea ¦ green | Amount: 12.1 JPY | Category: food | Merchant: Kettle & Co | Note: for the office`,
+    );
+    await ledger({ action: 'add_expense', item: 'Lunch', amount: 8, transaction_date: '2031-05-05' });
+    t.match((await ledger({ action: 'list' })).text, /^Transactions: 2 of 2\n.*Lunch \| Amount: 8 CNY\n.*Tea/);
+    for (const narrowed of [
+      { query: 'kettle' },
+      { category: 'food' },
+      { currency: 'JPY' },
+      { min_amount: 10, max_amount: '12.1' },
+      { date_to: '2031-05-04' },
+      { bucket: 'work', scope: 'team' },
+      { limit: 1, offset: 1, transaction_type: 'expense' },
+    ])
+      t.match(
+        (await ledger({ action: 'list', ...narrowed })).text,
+        /^Transactions: 1 of \d\n.*Tea/,
+        JSON.stringify(narrowed),
+      );
+    t.equal((await ledger({ action: 'list', transaction_type: 'income' })).text, 'Transactions: 0 of 0');
+    const sum = await ledger({ action: 'monthly_summary', month: 5, year: 2031, currency: 'JPY' });
+    t.match(JSON.parse(sum.text), { month: '2031-05', currency: 'JPY', total: 12.1, total_exact: '12.1', count: 1 });
+    t.match(await ledger({ action: 'add_expense', item: 'x', amount: -1 }), {
+      failed: true,
+      text: /^Error validation_error: .*amount/,
+    });
+    t.match(await call('ledger', {}), { failed: true, text: /^Error insufficient_scope: .*ledger:read/ });
+  });
+
   await t.test('each caller is who their token says, and attributed by their headers', async (t) => {
     const bob = await as(service.token({ owner: 'bob' }), { 'x-memory-os-agent-id': 'Bob Harness' });
     await callOn(bob, 'remember', { content: 'The wombat code is 4711.', path: 'codes' });
@@ -163,7 +250,7 @@ t.test('the MCP gateway, by the client of the official SDK', async (t) => {
       failed: true,
       text: /^Error invalid_token: [\s\S]*valid token/,
     });
-    t.match(await call('forget', { target: '0198c2aa-0000-7000-8000-000000000000' }), {
+    t.match(await call('forget', { target: UUID_OF_NOTHING }), {
       failed: true,
       text: /^Error not_found: [\s\S]*Reference[\s\S]*Request id: /,
     });
@@ -255,4 +342,94 @@ t.test('the MCP gateway, by the client of the official SDK', async (t) => {
   });
 
   t.same(logged, []);
+});
+
+/** A program as the SDK has it: keeps what it is given, and sends the owner to a page. */
+function makeProgram(redirectUrl: string) {
+  const kept: { client?: OAuthClientInformationMixed; tokens?: OAuthTokens; verifier?: string; page?: URL } = {};
+  const provider: OAuthClientProvider = {
+    redirectUrl,
+    clientMetadata: { client_name: 'SDK', redirect_uris: [redirectUrl] },
+    state: () => 'the state',
+    clientInformation: () => kept.client,
+    saveClientInformation: (client) => {
+      kept.client = client;
+    },
+    tokens: () => kept.tokens,
+    saveTokens: (tokens) => {
+      kept.tokens = tokens;
+    },
+    redirectToAuthorization: (page) => {
+      kept.page = page;
+    },
+    saveCodeVerifier: (verifier) => {
+      kept.verifier = verifier;
+    },
+    codeVerifier: () => kept.verifier ?? '',
+  };
+  return { kept, provider };
+}
+
+const freePort = () =>
+  new Promise<number>((done) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => done(port));
+    });
+  });
+
+t.test('the client of the official SDK signs in by itself: discovery, registration, approval, refresh', async (t) => {
+  const port = await freePort();
+  const url = new URL(`http://127.0.0.1:${port}/mcp`);
+  const service = await startService({ env: { MCP_URL: url.href } });
+  const gateway = makeHttpServer(await service.app.listen({ port: 0, host: '127.0.0.1' }), () => {});
+  await new Promise<void>((done) => gateway.listen(port, '127.0.0.1', done));
+  t.teardown(async () => {
+    gateway.close();
+    await service.close();
+  });
+  const { kept, provider } = makeProgram('http://localhost:7777/callback');
+  const connect = async () => {
+    const client = new Client({ name: 'test', version: '1' });
+    const transport = new StreamableHTTPClientTransport(url, { authProvider: provider });
+    const connected = client.connect(transport as Transport);
+    return { client, transport, connected };
+  };
+  const first = await connect();
+  await t.rejects(first.connected, { message: 'Unauthorized' });
+  t.match(kept.client, { client_id: /^client_/, token_endpoint_auth_method: 'none' });
+  t.match(Object.fromEntries(kept.page!.searchParams), {
+    state: 'the state',
+    resource: url.href,
+    code_challenge_method: 'S256',
+    scope: /memory:read memory:write/,
+  });
+
+  const page = await fetch(kept.page!);
+  t.equal(page.status, 200);
+  const html = await page.text();
+  const fields: [string, string][] = [...html.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g)].map(
+    ([, name = '', value = '']) => [name, value],
+  );
+  const token = service.token({ owner: 'olivia', scopes: ['memory:read', 'memory:write', 'tokens:manage'] });
+  const approved = await fetch(new URL('/oauth/authorize', kept.page), {
+    method: 'POST',
+    redirect: 'manual',
+    body: new URLSearchParams([...fields, ['token', token], ['decision', 'approve']]),
+  });
+  t.equal(approved.status, 303);
+  const back = new URL(approved.headers.get('location') ?? '');
+  t.equal(back.searchParams.get('state'), 'the state');
+  await first.transport.finishAuth(back.searchParams.get('code') ?? '');
+  t.match(kept.tokens, { access_token: /^xmemo_tok_/, refresh_token: /^xmemo_grt_/, token_type: 'Bearer' });
+
+  const second = await connect();
+  await second.connected;
+  await second.client.callTool({ name: 'remember', arguments: { content: 'Signed in by the SDK.', path: 'test' } });
+  t.match((await service.call('GET', '/memories', { token })).body.memories, [{ content: 'Signed in by the SDK.' }]);
+
+  const before = kept.tokens!.access_token;
+  t.equal(await auth(provider, { serverUrl: url }), 'AUTHORIZED');
+  t.not(kept.tokens!.access_token, before, 'refreshed');
+  await (await connect()).connected;
 });

@@ -455,6 +455,67 @@ t.test('knowledge', async (t) => {
     t.equal((await ask('POST', `/memories/${item.id}/forget`, { body: {}, token: erin })).status, 404);
   });
 
+  await t.test('CLI+: a document is sent first, and its base named by the id of the document', async (t) => {
+    const base = await newBase();
+    const send = (body: object, by = alice, query = {}) => ask('POST', '/api/v1/documents', { body, token: by, query });
+    const into = (at: string, body: object, by = alice) =>
+      ask('POST', `/api/v1/knowledge-bases/${at}/items/from-document`, { body, token: by });
+    const content_base64 = Buffer.from('# Quokka care\n\nQuokkas eat grass at dusk.').toString('base64');
+    const sent = await send({ filename: 'quokkas.md', content_base64, bucket: 'private', team_id: null });
+    t.equal(sent.status, 201, sent.text);
+    const { document_id } = sent.body;
+    t.match(sent.body, {
+      knowledge_base_id: null,
+      title: 'quokkas.md',
+      content_type: 'text/markdown',
+      version: 1,
+      extraction_status: 'succeeded',
+      sections: 0,
+    });
+    const at = `/api/v1/documents/${document_id}`;
+    t.match(await ask('GET', at, { query: { bucket: 'private' } }), {
+      status: 200,
+      body: { version: 1, extraction_status: 'succeeded' },
+    });
+    t.notMatch((await search({ query: 'quokkas grass' })).text, 'Quokkas eat', 'nobody finds it yet');
+    t.equal((await ask('GET', at, { token: bob })).status, 404);
+    const narrow = token({ scopes: [...scopes], buckets: ['public'] });
+    t.equal((await ask('GET', at, { token: narrow })).status, 404, 'not in the buckets of the token');
+    t.equal((await into(await newBase({}, bob), { document_id }, bob)).status, 404);
+    t.equal((await into(base, { document_id, expected_document_version: 2 })).status, 409);
+
+    const named = { document_id, expected_document_version: 1, title: 'Quokkas', status: 'draft', team_id: null };
+    const added = await into(base, named);
+    t.equal(added.status, 201, added.text);
+    t.match(added.body, { knowledge_base_id: base, title: 'Quokkas', outcome: 'created', sections: 1 });
+    t.match(await into(base, named), { status: 200, body: { id: added.body.id, outcome: 'unchanged' } });
+    t.match((await search({ query: 'quokkas grass' })).body.results, [{ document_id: added.body.id }]);
+    t.match(await into(base, { document_id: added.body.id }), { status: 200, body: { outcome: 'unchanged' } });
+    const other = await newBase();
+    t.equal((await into(other, { document_id: added.body.id })).status, 409, 'one that is in another base');
+    t.equal((await into(other, { document_id })).status, 201, 'what was sent goes into a second base as well');
+
+    t.match(await ask('DELETE', at), { status: 200, body: { id: document_id, status: 'deleted', sections: 0 } });
+    t.equal((await ask('GET', at)).status, 404);
+    t.equal((await into(base, { document_id })).status, 404);
+    t.equal(
+      (await search({ query: 'quokkas grass', knowledge_base_id: base })).body.results.length,
+      1,
+      'the base keeps its own',
+    );
+
+    t.equal((await send({ filename: 'x.pdf', content_base64 })).body.error.code, 'unreadable_document');
+    t.equal((await send({ filename: 'x.pdf', text: 'no bytes' })).status, 422);
+    t.equal((await send({ filename: 'x.md', content_base64: '***' })).status, 422);
+    t.equal((await send({ filename: 'x.md' })).status, 422);
+    t.equal((await send({ text: 'x', bucket: 'work' }, narrow)).status, 403);
+    const late = (await send({ text: 'Too late.' })).body.document_id;
+    service.setNow(new Date(Date.now() + 8 * 86_400_000));
+    await send({ text: 'A week later.' });
+    service.setNow(undefined);
+    t.equal((await ask('GET', `/documents/${late}`)).status, 404, 'kept for a week');
+  });
+
   await t.test('what cannot be read is refused with its code, in bounded time', async (t) => {
     const base = await newBase();
     const at = `/knowledge-bases/${base}/items/from-document`;

@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { parseAmount } from '../../src/ledger/amount.ts';
+import type { TokenScope } from '../../src/types.ts';
 import { startService } from '../helpers/service.ts';
 
 const SEED = process.env.FC_SEED === undefined ? {} : { seed: Number(process.env.FC_SEED) };
 const RUNS = Number(process.env.FC_RUNS ?? 20);
 const ALL = ['ledger:read', 'ledger:write', 'memory:delete'];
+const BOTH: TokenScope[] = ['ledger:read', 'memory:delete'];
 
 t.test('the ledger', async (t) => {
   const service = await startService();
@@ -48,6 +50,41 @@ t.test('the ledger', async (t) => {
     t.equal((await call('DELETE', '/ledger/transactions/nope', alice)).body.error.code, 'not_found');
     t.equal((await list()).total, 0);
   });
+
+  await t.test(
+    'a transaction is forgotten by its id where memories are, by a token that may delete both',
+    async (t) => {
+      const enter = async (item: string): Promise<string> =>
+        (await call('POST', '/ledger/expenses', { body: { item, amount: 1 }, ...alice })).body.id;
+      const as = (scopes: TokenScope[]) => ({ token: token({ scopes }) });
+      const forget = (id: string, body: object, who: { token: string }) =>
+        call('POST', `/v1/memories/${id}/forget`, { body, ...who });
+      const id = await enter('a wrong entry');
+      const both = as(BOTH);
+      t.match(await forget(id, {}, as(['memory:delete'])), { status: 404, body: { error: { code: 'not_found' } } });
+      t.match(await forget(id, {}, as(['memory:write', 'ledger:read'])), {
+        status: 403,
+        body: { error: { code: 'insufficient_scope' } },
+      });
+      t.equal((await forget(id, { mode: 'redact' }, both)).status, 422);
+      t.equal((await forget(id, { bucket: 'work' }, both)).status, 404, 'not in that bucket');
+      t.equal((await forget(id, {}, { token: token({ owner: 'mallory', scopes: BOTH }) })).status, 404);
+      t.match(
+        await call('PATCH', `/v1/memories/${id}`, {
+          body: { status: 'deleted' },
+          token: token({ scopes: [...BOTH, 'memory:write'] }),
+        }),
+        { status: 404 },
+        'it is no memory that could be changed',
+      );
+      const once = { mode: 'soft_delete', bucket: '%', idempotency_key: 'forget once' };
+      const gone = await forget(id, once, both);
+      t.match(gone, { status: 200, body: { id, memory_id: id, status: 'deleted', mode: 'hard_delete' } }, gone.text);
+      t.match(await forget(id, once, both), { status: 200, body: gone.body }, 'sent again');
+      t.equal((await call('GET', `/ledger/transactions/${id}`, alice)).status, 404);
+      t.equal((await forget(id, {}, both)).status, 404);
+    },
+  );
 
   await t.test('names and signs of currencies become codes, and what is ambiguous or unknown is refused', async (t) => {
     const codes = {

@@ -22,7 +22,8 @@ const FITS: Readonly<Record<Writing, Fit>> = {
   english: { score: 0.94, above: 2.32, constant: -4 },
   other: { score: 5.33, above: 5.23, constant: -0.57 },
   hangul: { score: 5.4, above: 4.63, constant: 1.29 },
-  han_kana: { score: 5.4, above: 4.63, constant: 1.29 },
+  kana: { score: 5.4, above: 4.63, constant: 1.29 },
+  han: { score: 5.4, above: 4.63, constant: 1.29 },
 };
 
 /**

@@ -58,9 +58,9 @@ export interface ModelConstants {
 const AS_IT_IS = { factor: 1, offset: 0 };
 
 const MINILM: ModelConstants = {
-  // The model is English: elsewhere a higher weight falls below BM25 alone.
-  cosine: { english: 0.6, other: 0.4, hangul: 0.1, han_kana: 0.15 },
-  late: { english: 0.8, other: 0.1, hangul: 0.1, han_kana: 0 },
+  // The model is English, and Chinese is glossed for it: elsewhere a higher weight falls below BM25 alone.
+  cosine: { english: 0.6, other: 0.4, hangul: 0.1, kana: 0.02, han: 0.8 },
+  late: { english: 0.8, other: 0.1, hangul: 0.1, kana: 0, han: 0.8 },
   scale: AS_IT_IS,
 };
 
@@ -69,13 +69,13 @@ const MINILM: ModelConstants = {
  * with 0.3 as with 0.6 (recall@10 80.6 and 80.8, words alone 78.7), while a poor one, hashed words, costs one point with 0.3 and four with 0.6.
  */
 const UNMEASURED: Omit<ModelConstants, 'scale'> = {
-  cosine: { english: 0.3, other: 0.3, hangul: 0.3, han_kana: 0.3 },
-  late: { english: 0, other: 0, hangul: 0, han_kana: 0 },
+  cosine: { english: 0.3, other: 0.3, hangul: 0.3, kana: 0.3, han: 0.3 },
+  late: { english: 0, other: 0, hangul: 0, kana: 0, han: 0 },
 };
 
-/** Hashed n-grams see the same words that the lexical arm sees: they find what it misses (parts of words) and must not outweigh it. */
+/** Hashed n-grams see the same words that the lexical arm sees: they find what it misses (parts of words). More weight falls below words alone. */
 const HASHING: ModelConstants = {
-  cosine: { english: 0.1, other: 0.1, hangul: 0.1, han_kana: 0.1 },
+  cosine: { english: 0.05, other: 0.05, hangul: 0.05, kana: 0.05, han: 0.05 },
   late: UNMEASURED.late,
   scale: AS_IT_IS,
 };

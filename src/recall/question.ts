@@ -5,7 +5,7 @@ import { type Language, languageOf } from '../text/language.ts';
 import { STOP_WORDS } from '../text/stopwords.ts';
 
 /** What the weights of the arms depend on: an English model knows little of other languages, and next to nothing of other writings. */
-export type Writing = 'english' | 'other' | 'hangul' | 'han_kana';
+export type Writing = 'english' | 'other' | 'hangul' | 'kana' | 'han';
 
 export interface Question {
   readonly text: string;

@@ -14,7 +14,7 @@ import { compatibilityForm } from './unicode.ts';
 /** Stored beside terms. Raise it whenever the same text would give other terms, so that old rows can be analysed anew. */
 export const ANALYSER = 'en-porter2-cjk2@1';
 
-export type Script = 'hangul' | 'han_kana' | 'latin_or_other';
+export type Script = 'hangul' | 'kana' | 'han' | 'latin_or_other';
 
 /** Code points; longer runs are keys, hashes or noise, and an index row is bounded. */
 const MAX_TERM_LENGTH = 64;
@@ -76,17 +76,20 @@ export function countTerms(terms: Iterable<string>): Map<string, number> {
 }
 
 /**
- * Which writing decides how much the arms weigh. A single Hangul, Han or Kana letter is enough: product names and
+ * Which writing decides how much the arms weigh. A single letter is enough, of Hangul, else of kana, else of Han: product names and
  * numbers in Latin letters are common in Korean, Japanese and Chinese, the reverse is not.
  */
 export function scriptOf(text: string): Script {
   const normal = compatibilityForm(text);
   if (HAS_HANGUL.test(normal)) return 'hangul';
-  return HAS_HAN_KANA.test(normal) ? 'han_kana' : 'latin_or_other';
+  if (HAS_KANA.test(normal)) return 'kana';
+  return HAS_HAN.test(normal) ? 'han' : 'latin_or_other';
 }
 
 const HAS_HANGUL = new RegExp(`[${HANGUL}]`, 'u');
-const HAS_HAN_KANA = new RegExp(`[${HAN_KANA}]`, 'u');
+/** ー belongs to no script of its own. */
+const HAS_KANA = /[\p{Script=Hiragana}\p{Script=Katakana}ー]/u;
+const HAS_HAN = /\p{Script=Han}/u;
 
 function pushWord(run: string, terms: string[]): void {
   const word = cut(run);

@@ -122,9 +122,9 @@ t.test('scriptOf', async (t) => {
     ['', 'latin_or_other'],
     ['React의 버전', 'hangul'],
     ['大學은', 'hangul'],
-    ['猫はどこ', 'han_kana'],
-    ['Kubernetes 版本', 'han_kana'],
-    ['ｺｰﾋｰ', 'han_kana'],
+    ['猫はどこ', 'kana'],
+    ['Kubernetes 版本', 'han'],
+    ['ｺｰﾋｰ', 'kana'],
   ];
   for (const [text, script] of table) t.equal(scriptOf(text), script, text);
 });

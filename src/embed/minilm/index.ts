@@ -7,7 +7,8 @@ import { DIMENSIONS } from './graph.ts';
 import type { ModelFiles } from './model.ts';
 import type { FromWorker, Order, ToWorker } from './worker.ts';
 
-const ID = 'minilm-l6-v2-int8@1';
+/** Raised whenever the same text gives another vector, so that what is stored is embedded anew. */
+const ID = 'minilm-l6-v2-int8@2';
 const RESTARTS = 1;
 /** The worker ends after the text at hand; the longest (a split of half a megabyte) takes about a second. */
 const CLOSE_LIMIT_MS = 3_000;

@@ -8,6 +8,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { Embedding, EmbedKind, Span } from '../embedder.ts';
+import { gloss } from './gloss.ts';
 import { loadModel, type Model, type ModelFiles, ModelUnavailable } from './model.ts';
 import { splitSpans } from './split.ts';
 import { MAX_TOKENS, SPECIAL_TOKENS } from './tokenizer.ts';
@@ -38,15 +39,16 @@ const MIN_PASSAGE_TOKENS = 64;
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 function split(model: Model, text: string, prefix: string): Span[] {
-  const room = MAX_TOKENS - SPECIAL_TOKENS - model.wordPieces.count(prefix);
-  return splitSpans(text, Math.max(MIN_PASSAGE_TOKENS, room), model.wordPieces.count);
+  const count = (part: string) => model.wordPieces.count(gloss(part));
+  const room = MAX_TOKENS - SPECIAL_TOKENS - count(prefix);
+  return splitSpans(text, Math.max(MIN_PASSAGE_TOKENS, room), count);
 }
 
 /** Does one text of a job; the result once there is no text left. */
 async function step(model: Model, { order, embeddings }: Job): Promise<Embedding[] | Span[] | undefined> {
   if (order.type === 'split') return split(model, order.text, order.prefix);
   const text = order.texts[embeddings.length];
-  if (text !== undefined) embeddings.push(await model.embed(text));
+  if (text !== undefined) embeddings.push(await model.embed(gloss(text)));
   return embeddings.length === order.texts.length ? embeddings : undefined;
 }
 

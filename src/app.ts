@@ -19,6 +19,7 @@ import { registerErrors, renderError } from './http/errors.ts';
 import { healthRoutes } from './http/health.ts';
 import { registerInput } from './http/input.ts';
 import { addressLimit, hourlyLimit, registerLimits, tokenLimit } from './http/limits.ts';
+import { registerMetrics } from './http/metrics.ts';
 import { registerObserve } from './http/observe.ts';
 import { CANONICAL_MOUNT, CLIENT_MOUNTS, openapiRoutes, registerOpenapi } from './http/openapi.ts';
 import { contentSpaces } from './knowledge/bases.ts';
@@ -90,7 +91,9 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
   app.setSerializerCompiler(serializerCompiler);
   acceptEmptyJson(app);
 
+  const progress = () => progressOf(deps);
   registerObserve(app);
+  const metricsRoute = registerMetrics(app, deps, progress);
   registerErrors(app);
   await app.register(helmet, { global: true, contentSecurityPolicy: false });
   await registerCors(app, deps);
@@ -117,7 +120,8 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
 
   openapiRoutes(app);
   await app.register(rootRoutes(deps, authenticate, OPERATION_NAMES));
-  await app.register(healthRoutes(deps, () => progressOf(deps)));
+  await app.register(healthRoutes(deps, progress));
+  await app.register(metricsRoute);
   await app.register(agentDiscovery());
   const registrations = hourlyLimit(app, 'registration', deps.config.AGENT_REGISTRATIONS_PER_HOUR);
   for (const prefix of [CANONICAL_MOUNT, ...CLIENT_MOUNTS]) {
@@ -135,7 +139,7 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
         await mount.register(teamRoutes(deps));
         await mount.register(agentRoutes(deps, registrations));
         await mount.register(auditRoutes(deps));
-        await mount.register(healthRoutes(deps, () => progressOf(deps)));
+        await mount.register(healthRoutes(deps, progress));
       },
       { prefix },
     );

@@ -6,9 +6,9 @@ export interface QueryScore {
   readonly query: Query;
   /** By name, 0..1. */
   readonly measures: Readonly<Record<string, number>>;
-  /** The same of each arm alone; empty when the arms were not asked for. */
-  readonly words: Readonly<Record<string, number>>;
-  readonly vectors: Readonly<Record<string, number>>;
+  /** The same of each arm alone, when the arms were asked for. */
+  readonly words: Readonly<Record<string, number>> | undefined;
+  readonly vectors: Readonly<Record<string, number>> | undefined;
 }
 
 /** 1 when the newest of a changed fact stands above all that it replaced; only of questions about such a fact. */
@@ -33,8 +33,8 @@ export function scoreRun(queries: readonly Query[], run: Run): QueryScore[] {
         ...Object.fromEntries(packed),
         ...fresh(query, ranked),
       },
-      words: places ? measuresOf(places.words) : {},
-      vectors: places ? measuresOf(places.vectors) : {},
+      words: places && measuresOf(places.words),
+      vectors: places && measuresOf(places.vectors),
     };
   });
 }

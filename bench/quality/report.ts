@@ -34,8 +34,13 @@ function cell(measure: string, values: readonly number[]): string {
   return `${points(mean(values))} [${points(low)}, ${points(high)}]`;
 }
 
-const alone = (measures: readonly Readonly<Record<string, number>>[]): string =>
-  ['R@5', 'R@10', 'MRR'].map((name) => points(mean(measures.map((m) => m[name] ?? 0)))).join(' / ');
+/** Empty where the arms were not asked for. */
+function alone(measures: readonly QueryScore['words'][]): string {
+  const known = measures.filter((m) => m !== undefined);
+  return known.length === 0
+    ? ''
+    : ['R@5', 'R@10', 'MRR'].map((name) => points(mean(known.map((m) => m[name]!)))).join(' / ');
+}
 
 const THRESHOLDS = Array.from({ length: 19 }, (_, i) => (i + 1) / 20);
 

@@ -15,6 +15,7 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { startBench } from './client.ts';
+import { armsTable } from './quality/arms.ts';
 import { ask } from './quality/ask.ts';
 import { changedQuestions, differenceTable } from './quality/compare.ts';
 import { readAdversarial, readMemories, readQueries, SETS } from './quality/data.ts';
@@ -50,6 +51,8 @@ for (const set of args.set) {
 }
 if (sets.length === 0) throw new Error(`${out} holds no run of ${args.set.join(', ')}`);
 console.log(`${sets[0]!.run.about.model}, 95 % bootstrap intervals\n\n${measureTable(sets)}`);
+const arms = armsTable(sets);
+if (arms) console.log(`\nAgainst the better arm alone: difference [paired interval] won:lost\n\n${arms}`);
 const strict = strictTable(sets);
 if (strict) console.log(`\nStrict search\n\n${strict}`);
 console.log(`\nScores: results, mean score → share that is evidence, in %\n\n${reliabilityTable(sets)}`);

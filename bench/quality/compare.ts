@@ -20,13 +20,16 @@ export function differenceTable(pairs: readonly Pair[]): string {
   const measures = measuresIn(rows.map(([, scores]) => scores));
   return table(
     ['difference', ...measures],
-    rows.map(([name, scores, before]) => [name, ...measures.map((measure) => cell(changes(scores, before, measure)))]),
+    rows.map(([name, scores, before]) => [
+      name,
+      ...measures.map((measure) => differenceCell(changes(scores, before, measure).map(({ by }) => by))),
+    ]),
   );
 }
 
-function cell(changed: readonly Change[]): string {
-  if (changed.length === 0) return '';
-  const values = changed.map(({ by }) => by);
+/** Of one difference a question; empty without questions. */
+export function differenceCell(values: readonly number[]): string {
+  if (values.length === 0) return '';
   const [low, high] = interval(values);
   const star = low > 0 || high < 0 ? '*' : '';
   const won = values.filter((x) => x > 0).length;

@@ -1,178 +1,107 @@
 /**
- * npm run bench:quality -- --data DIR [--set locomo] [--out runs] [--budgets 500,1000,1500,3000] [--fresh]
+ * npm run bench:quality -- --data DIR [--set locomo …] [--out runs] [--store FOLDER] [--budgets 500,1000,1500,3000] [--quick] [--fresh]
+ *                          [--compare FOLDER] [--show N] [--report]
  *
- * Stores an evaluation set through POST /remember (speaker as author, time as occurred_at, session as session_id, an owner a conversation),
- * asks every question through the API, writes a run file for recall and for recall/context at each budget, and prints the table.
- * DIR/SET holds memories*.jsonl and queries.jsonl. What was stored is kept in the database and recorded in the out folder: a rerun resumes,
- * --fresh begins anew. DATABASE_URL as for the service; without it the embedded database in the out folder.
+ * Stores the evaluation sets of DIR through POST /remember (speaker as author, time as occurred_at, session as session_id, an owner a
+ * conversation), asks every question through the API, saves the answers as a run in the folder `--out`, and prints the tables.
+ *
+ * --store    where the sets are stored: id maps and, without DATABASE_URL, the embedded database (default: --out). Not stored again.
+ * --quick    recall alone: no packs, no arms, no strict search
+ * --fresh    forget what is stored, and store anew
+ * --compare  a folder of an earlier run: prints what this one wins and loses, question by question; --show N names the first of them
+ * --report   ask nothing: print the run that `--out` holds
  */
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Bench, parallel, progress, startBench } from './client.ts';
-import { type QueryScore, scoreQuery, table } from './metrics.ts';
-
-interface Memory {
-  readonly id: string;
-  readonly owner: string;
-  readonly speaker?: string;
-  readonly session?: string;
-  readonly time?: string;
-  readonly text: string;
-  readonly caption?: string;
-}
-
-interface Query {
-  readonly id: string;
-  readonly owner: string;
-  readonly question: string;
-  readonly time?: string;
-  readonly relevant: readonly string[];
-  readonly newest?: readonly string[];
-  readonly stale?: readonly string[];
-}
+import { startBench } from './client.ts';
+import { armsTable } from './quality/arms.ts';
+import { ask } from './quality/ask.ts';
+import { changedQuestions, differenceTable } from './quality/compare.ts';
+import { readAdversarial, readMemories, readQueries, SETS } from './quality/data.ts';
+import { scoreRun } from './quality/metrics.ts';
+import { measureTable, reliabilityTable, type Scored, strictTable } from './quality/report.ts';
+import { type Run, readRun, writeRun } from './quality/run.ts';
+import { store } from './quality/store.ts';
 
 const { values: args } = parseArgs({
   options: {
     data: { type: 'string' },
-    set: { type: 'string', multiple: true },
+    set: { type: 'string', multiple: true, default: Object.keys(SETS) },
     out: { type: 'string', default: 'runs' },
+    store: { type: 'string' },
     budgets: { type: 'string', default: '500,1000,1500,3000' },
+    quick: { type: 'boolean', default: false },
     fresh: { type: 'boolean', default: false },
+    compare: { type: 'string' },
+    show: { type: 'string', default: '0' },
+    report: { type: 'boolean', default: false },
   },
 });
 if (!args.data) throw new Error('--data DIR is missing: the folder that holds the evaluation sets');
-const sets = args.set ?? ['locomo'];
-const budgets = args.budgets.split(',').filter(Boolean).map(Number);
+const data = args.data;
 const out = path.resolve(args.out);
+const stored = path.resolve(args.store ?? args.out);
 
-/** More results than any measure looks at. */
-const DEPTH = 50;
+const sets: Scored[] = [];
+for (const set of args.set) {
+  if (args.report && !holdsRun(out, set)) continue;
+  const run = args.report ? readRun(path.join(out, set)) : await measure(set);
+  sets.push({ set, run, scores: scoreRun(readQueries(path.join(data, set)), run) });
+}
+if (sets.length === 0) throw new Error(`${out} holds no run of ${args.set.join(', ')}`);
+console.log(`${sets[0]!.run.about.model}, 95 % bootstrap intervals\n\n${measureTable(sets)}`);
+const arms = armsTable(sets);
+if (arms) console.log(`\nAgainst the better arm alone: difference [paired interval] won:lost\n\n${arms}`);
+const strict = strictTable(sets);
+if (strict) console.log(`\nStrict search\n\n${strict}`);
+console.log(`\nScores: results, mean score → share that is evidence, in %\n\n${reliabilityTable(sets)}`);
+if (args.compare !== undefined) compare(path.resolve(args.compare), Number(args.show));
 
-for (const set of sets) await measure(set, path.join(args.data, set));
-
-async function measure(set: string, folder: string): Promise<void> {
-  const work = path.join(out, set);
-  if (args.fresh) rmSync(work, { recursive: true, force: true });
-  mkdirSync(work, { recursive: true });
-  const memories = readdirSync(folder)
-    .filter((f) => /^memories(-\d+)?\.jsonl$/.test(f))
-    .sort()
-    .flatMap((f) => readJsonl<Memory>(path.join(folder, f)));
-  const queries = readJsonl<Query>(path.join(folder, 'queries.jsonl'));
+async function measure(set: string): Promise<Run> {
+  const folder = path.join(data, set);
+  const place = path.join(stored, set);
+  if (args.fresh) rmSync(place, { recursive: true, force: true });
+  mkdirSync(place, { recursive: true });
   const bench = await startBench({
     ...process.env,
-    DATA_DIR: path.join(work, 'data'),
-    MODEL_DIR: process.env.MODEL_DIR ?? path.join(out, 'models'),
+    DATA_DIR: path.join(place, 'data'),
+    MODEL_DIR: process.env.MODEL_DIR ?? path.join(stored, 'models'),
   });
   try {
-    const ids = await store(bench, set, work, memories);
-    const scores = await ask(bench, set, work, queries, ids);
-    console.log(table(set, scores));
+    const ids = await store(bench, set, place, readMemories(folder));
+    const { packs = false, strict = false } = SETS[set] ?? {};
+    const run = await ask(
+      bench,
+      {
+        set,
+        queries: readQueries(folder),
+        budgets: packs && !args.quick ? args.budgets.split(',').filter(Boolean).map(Number) : [],
+        arms: !args.quick,
+        strict: strict && !args.quick,
+        adversarial: readAdversarial(folder),
+      },
+      ids,
+    );
+    writeRun(path.join(out, set), run);
+    return run;
   } finally {
     await bench.close();
   }
 }
 
-/** Owners side by side, the memories of one in their order. Returns evaluation id → memory id. */
-async function store(
-  bench: Bench,
-  set: string,
-  work: string,
-  memories: readonly Memory[],
-): Promise<Map<string, string>> {
-  const file = path.join(work, 'stored.jsonl');
-  const ids = new Map(existsSync(file) ? readJsonl<[string, string]>(file) : []);
-  const owners = groupByOwner(memories);
-  const tick = progress(`${set}: store`, memories.length);
-  const begun = performance.now();
-  let stored = 0;
-  await parallel([...owners], 4, async ([owner, own]) => {
-    for (const memory of own) {
-      if (!ids.has(memory.id)) {
-        const { body } = await bench.call(`${set}:${owner}`, '/remember', toBody(memory));
-        ids.set(memory.id, String(body.id));
-        appendFileSync(file, `${JSON.stringify([memory.id, body.id])}\n`);
-        stored++;
-      }
-      tick(ids.size);
-    }
-  });
-  if (stored > 0)
-    console.error(
-      `${set}: ${stored} memories stored, ${Math.round((1_000 * stored) / (performance.now() - begun))} a second`,
-    );
-  return ids;
+function compare(folder: string, show: number): void {
+  const pairs = sets
+    .filter(({ set }) => holdsRun(folder, set))
+    .map(({ set, scores }) => ({
+      set,
+      after: scores,
+      before: scoreRun(readQueries(path.join(data, set)), readRun(path.join(folder, set))),
+    }));
+  console.log(`\nAgainst ${folder}: difference [paired interval] won:lost\n\n${differenceTable(pairs)}`);
+  if (show > 0) console.log(`\n${pairs.map((pair) => changedQuestions(pair, show)).join('\n')}`);
 }
 
-function toBody({ speaker, session, time, text, caption }: Memory): Record<string, unknown> {
-  return {
-    content: caption ? `${text} [shares ${caption}]` : text,
-    ...(speaker !== undefined && { author: speaker }),
-    ...(session !== undefined && { session_id: session }),
-    ...(time !== undefined && { occurred_at: time }),
-  };
-}
-
-async function ask(
-  bench: Bench,
-  set: string,
-  work: string,
-  queries: readonly Query[],
-  ids: ReadonlyMap<string, string>,
-): Promise<QueryScore[]> {
-  const back = new Map([...ids].map(([evaluation, id]) => [id, evaluation]));
-  const evaluationIds = (list: unknown): string[] => (list as { id: string }[]).map((item) => back.get(item.id)!);
-  const scores: QueryScore[] = [];
-  const runs = new Map<string, string[]>(['recall', ...budgets.map((b) => `context-${b}`)].map((name) => [name, []]));
-  const tick = progress(`${set}: ask`, queries.length);
-  await parallel(queries, 2, async (query, index) => {
-    const owner = `${set}:${query.owner}`;
-    const request = { query: query.question, ...(query.time !== undefined && { asked_at: query.time }) };
-    const recalled = (await bench.call(owner, '/recall', { ...request, limit: DEPTH })).body;
-    const ranked = evaluationIds(recalled.results);
-    runs.get('recall')!.push(JSON.stringify({ id: query.id, ranked }));
-    const packs = new Map<number, string[]>();
-    for (const budget of budgets) {
-      const pack = (
-        await bench.call(owner, '/recall/context', {
-          ...request,
-          max_items: 50,
-          max_tokens: budget,
-          prefer_working: false,
-        })
-      ).body;
-      const packed = evaluationIds(pack.items);
-      packs.set(budget, packed);
-      const { used_tokens } = pack.budget as { used_tokens: number };
-      if (used_tokens > budget)
-        throw new Error(`${query.id}: the pack of ${used_tokens} tokens is above its budget of ${budget}`);
-      runs
-        .get(`context-${budget}`)!
-        .push(JSON.stringify({ id: query.id, ranked: packed, pack: packed, tokens: used_tokens }));
-    }
-    scores.push(
-      scoreQuery(query, ranked, packs, Number((recalled.coverage as { answerability: number }).answerability)),
-    );
-    tick(index + 1);
-  });
-  for (const [name, lines] of runs) writeFileSync(path.join(work, `${name}.jsonl`), `${lines.join('\n')}\n`);
-  return scores;
-}
-
-function readJsonl<T>(file: string): T[] {
-  return readFileSync(file, 'utf8')
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line) as T);
-}
-
-function groupByOwner(memories: readonly Memory[]): Map<string, Memory[]> {
-  const owners = new Map<string, Memory[]>();
-  for (const memory of memories) {
-    const own = owners.get(memory.owner);
-    if (own) own.push(memory);
-    else owners.set(memory.owner, [memory]);
-  }
-  return owners;
+function holdsRun(folder: string, set: string): boolean {
+  return existsSync(path.join(folder, set, 'run.json'));
 }

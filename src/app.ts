@@ -21,6 +21,7 @@ import { registerErrors, renderError } from './http/errors.ts';
 import { healthRoutes } from './http/health.ts';
 import { registerInput } from './http/input.ts';
 import { addressLimit, hourlyLimit, registerLimits, tokenLimit } from './http/limits.ts';
+import { registerMetrics } from './http/metrics.ts';
 import { registerObserve } from './http/observe.ts';
 import { CANONICAL_MOUNT, CLIENT_MOUNTS, openapiRoutes, registerOpenapi } from './http/openapi.ts';
 import { contentSpaces } from './knowledge/bases.ts';
@@ -93,7 +94,9 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
   app.setSerializerCompiler(serializerCompiler);
   acceptEmptyJson(app);
 
+  const progress = () => progressOf(deps);
   registerObserve(app);
+  const metricsRoute = registerMetrics(app, deps, progress);
   registerErrors(app);
   await app.register(helmet, { global: true, contentSecurityPolicy: false });
   await registerCors(app, deps);
@@ -103,7 +106,8 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
   const tokens = tokenLinks(deps);
   openapiRoutes(app);
   await app.register(rootRoutes(deps, authenticate, OPERATION_NAMES));
-  await app.register(healthRoutes(deps, () => progressOf(deps)));
+  await app.register(healthRoutes(deps, progress));
+  await app.register(metricsRoute);
   await app.register(agentDiscovery());
   await app.register(bindPage(deps, authenticate));
   const { AGENT_REGISTRATIONS_PER_HOUR: perHour } = deps.config;
@@ -128,7 +132,7 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
         await mount.register(teamRoutes(deps));
         await mount.register(agentRoutes(deps, registrations));
         await mount.register(auditRoutes(deps));
-        await mount.register(healthRoutes(deps, () => progressOf(deps)));
+        await mount.register(healthRoutes(deps, progress));
       },
       { prefix },
     );

@@ -85,6 +85,11 @@ export const configSchema = z.object({
     .min(1)
     .optional()
     .describe('Addresses or networks (comma-separated) of proxies whose X-Forwarded-For is believed. Unset: none.'),
+  METRICS_TOKEN: z
+    .string()
+    .regex(/^[\x21-\x7e]{16,}$/, 'must be at least 16 printable ASCII characters without blanks')
+    .optional()
+    .describe('Whoever sends it as a bearer token may read GET /metrics (Prometheus). Unset: there is no such route.'),
   CORS_ORIGINS: z
     .string()
     .regex(

@@ -22,6 +22,8 @@ export interface Db {
   transaction<T>(access: Access, work: (tx: Tx) => Promise<T>): Promise<T>;
   /** One transaction as the connecting role: for migrations, spaces and health, never for a caller's data. */
   admin<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Of the pool: open connections, those that are free, and transactions that wait for one. */
+  connections(): { readonly open: number; readonly idle: number; readonly waiting: number };
   close(): Promise<void>;
 }
 
@@ -87,6 +89,7 @@ export function makeDb(kind: Db['kind'], pool: pg.Pool, closeServer: () => Promi
     kind,
     transaction: (access, work) => retrying(() => run(beginAs(access), work)),
     admin: (work) => retrying(() => run('begin', work)),
+    connections: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     async close() {
       await pool.end();
       await closeServer();

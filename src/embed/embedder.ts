@@ -54,6 +54,8 @@ export interface Embedder {
   readonly degraded?: string;
   /** Set while the last call failed: why, in one sentence without secrets. */
   readonly failing?: string | undefined;
+  /** Calls that wait or are under way, and calls that failed since the start. Absent where calls neither wait nor fail. */
+  readonly load?: { readonly calls: number; readonly failures: number };
   /** Of models that nobody measured, known from the first query on: ranking maps their cosines to those of the local model. */
   readonly band?: Band | undefined;
   /** One embedding a text, in order. Texts longer than the model's window are cut by the model: split them first. */

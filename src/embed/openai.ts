@@ -49,6 +49,7 @@ export function makeOpenAi(options: EndpointOptions): Embedder {
   const lanes = { query: makeLanes(LANES.query), passage: makeLanes(LANES.passage) };
   const underWay = new Set<AbortController>();
   let failing: string | undefined;
+  let failures = 0;
   let band: Promise<Band> | undefined;
   let knownBand: Band | undefined;
 
@@ -121,6 +122,7 @@ export function makeOpenAi(options: EndpointOptions): Embedder {
       failing = undefined;
       return vectors.map((vector) => ({ vector }));
     } catch (error) {
+      failures++;
       failing = error instanceof EmbeddingFailed ? error.message : 'The embedding endpoint failed.';
       throw error;
     }
@@ -142,6 +144,9 @@ export function makeOpenAi(options: EndpointOptions): Embedder {
     dimensions,
     get failing() {
       return failing;
+    },
+    get load() {
+      return { calls: underWay.size, failures };
     },
     get band() {
       return knownBand;

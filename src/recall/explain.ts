@@ -7,7 +7,7 @@ import { ACTIVE, type Filters, matches, visible } from '../db/visible.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import type { Agent, Principal } from '../types.ts';
-import { STRICT_THRESHOLD } from './constants.ts';
+import { LENGTH_PRIOR, STRICT_THRESHOLD } from './constants.ts';
 import { recallContext } from './context.ts';
 import { explanationOf, round, wireName } from './results.ts';
 import type { ContextInput, ExplainReply } from './schema.ts';
@@ -86,7 +86,7 @@ interface Passed {
 
 const EVERY_STATUS: Filters['statuses'] = [...ACTIVE.statuses, 'archived'];
 
-/** Its place in each arm, among the candidates of both. */
+/** Its place in each arm, in the arm's own order, among the candidates of both. */
 function armsOf({ ranked }: Ranking, id: string): ExplainReply['arms'] {
   const candidates = ranked.map((entry) => entry.candidate);
   const own = candidates.find((candidate) => candidate.id === id)!;
@@ -94,7 +94,7 @@ function armsOf({ ranked }: Ranking, id: string): ExplainReply['arms'] {
     1 + candidates.filter((c) => value(c) > value(own)).length;
   return {
     lexical: own.bm25 > 0 ? place((c) => c.bm25) : null,
-    vector: own.cosine === null ? null : place((c) => c.cosine ?? -1),
+    vector: own.cosine === null ? null : place(({ cosine, log_length }) => (cosine ?? -1) + LENGTH_PRIOR * log_length),
   };
 }
 

@@ -452,6 +452,7 @@ t.test('signed tokens of an issuer', async (t) => {
       { JWT_PUBLIC_KEY: pem(weak.publicKey) },
       { JWKS_URL: 'http://issuer.test/jwks' },
       { JWT_CLOCK_TOLERANCE: '86400' },
+      { METRICS_TOKEN: 'with blanks it cannot be sent' },
     ]) {
       t.throws(() => parseConfig(env), new RegExp(Object.keys(env)[0]!));
     }
@@ -1092,4 +1093,62 @@ t.test('limits', async (t) => {
     t.notOk(reply.headers['access-control-allow-origin']);
     t.match(reply.headers, { 'x-content-type-options': 'nosniff', 'strict-transport-security': /max-age/ });
   });
+});
+
+t.test('the metrics', async (t) => {
+  t.equal((await app.inject('/metrics')).statusCode, 404, 'not there unless configured');
+  const METRICS_TOKEN = 'only-for-operators';
+  const service = await startService({ env: { METRICS_TOKEN, RATE_LIMIT_PER_TOKEN: '2' }, beside: base });
+  t.teardown(() => service.close());
+  const read = (authorization?: string) =>
+    service.app.inject({ url: '/metrics', headers: authorization === undefined ? {} : { authorization } });
+
+  await t.test('are for the bearer of their own token alone', async (t) => {
+    t.equal((await read()).statusCode, 401);
+    t.equal((await read(`Bearer ${METRICS_TOKEN}x`)).statusCode, 401);
+    t.equal((await read(`Bearer ${service.token({ scopes: [...TOKEN_SCOPES] })}`)).statusCode, 401);
+    t.equal((await read(`Bearer ${METRICS_TOKEN}`)).statusCode, 200);
+    t.equal((await service.call('POST', '/recall', { token: METRICS_TOKEN, body: { query: 'q' } })).status, 401);
+    t.notOk(service.app.routeTable.some(({ url }) => url !== '/metrics' && url.endsWith('/metrics')));
+  });
+
+  await t.test(
+    'tell durations by route pattern, stages, connections and refusals, and nothing of anybody',
+    async (t) => {
+      const one = service.token({ owner: 'owner-of-metrics' });
+      const body = { content: 'a sentence about platypuses' };
+      const { id } = (await service.call('POST', '/remember', { token: one, body })).body;
+      await service.call('GET', `/memories/${id}`, { token: one });
+      await service.call('GET', `/memories/${id}`, { token: one });
+      await service.call('POST', '/v1/recall', { token: service.token(), body: { query: 'platypuses' } });
+      await service.call('GET', '/no/such/platypus', { token: null });
+      const reply = await read(`Bearer ${METRICS_TOKEN}`);
+      t.match(reply.headers['content-type'], /^text\/plain; version=0\.0\.4/);
+      const lines = reply.body.split('\n');
+      const value = (start: string) =>
+        Number(
+          lines
+            .find((line) => line.startsWith(start))
+            ?.split(' ')
+            .at(-1),
+        );
+      const count = (method: string, route: string, status: number) =>
+        value(`xmemo_request_duration_seconds_count{method="${method}",route="${route}",status="${status}"}`);
+      t.equal(count('POST', '/docs/api/memory/remember', 201), 1);
+      t.equal(count('GET', '/docs/api/memory/memories/:id', 200), 1);
+      t.equal(count('GET', '/docs/api/memory/memories/:id', 429), 1);
+      t.equal(count('GET', 'none', 404), 1);
+      t.equal(value('xmemo_rate_limited_total'), 1);
+      for (const stage of ['auth', 'embed', 'db', 'rank'])
+        t.ok(value(`xmemo_stage_duration_seconds_count{stage="${stage}"}`) >= 1, stage);
+      t.equal(value('xmemo_requests_in_flight'), 1, 'this one');
+      t.ok(value('xmemo_database_connections ') >= 1);
+      for (const name of ['database_waiting', 'embedder_calls', 'embedder_degraded', 'reembedding_total'])
+        t.equal(value(`xmemo_${name}`), 0, name);
+      for (const name of ['process_resident_memory_bytes', 'nodejs_eventloop_lag_p99_seconds'])
+        t.ok(value(name) > 0, name);
+      for (const secret of ['owner-of-metrics', 'alice', 'platypus', id, METRICS_TOKEN])
+        t.notOk(reply.body.includes(secret));
+    },
+  );
 });

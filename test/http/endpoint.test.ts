@@ -97,6 +97,7 @@ t.test('the client of the endpoint', async (t) => {
   });
 
   await t.test('refuses answers of the wrong count, size or shape, without asking again', async (t) => {
+    const failures = embedder.load!.failures;
     for (const behaviour of ['one-less', 'one-twice', 'narrow', 'zero', 'no-json'] as const) {
       endpoint.behaviour = behaviour;
       endpoint.asked.length = 0;
@@ -108,6 +109,7 @@ t.test('the client of the endpoint', async (t) => {
       t.equal(endpoint.asked.length, 1);
     }
     t.match(embedder.failing, /holds no list/);
+    t.same(embedder.load, { calls: 0, failures: failures + 5 });
   });
 
   await t.test('asks again for passages, when the endpoint says or soon', async (t) => {

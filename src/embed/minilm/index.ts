@@ -44,11 +44,13 @@ export async function makeMiniLm(
   const pending = new Map<number, Pending>();
   let nextId = 0;
   let restartsLeft = RESTARTS;
+  let failures = 0;
   let gone: Error | undefined;
   let worker!: Worker;
   let exited!: Promise<void>;
 
   function rejectAll(error: Error): void {
+    failures += pending.size;
     for (const { reject } of pending.values()) reject(error);
     pending.clear();
   }
@@ -57,7 +59,10 @@ export async function makeMiniLm(
     const request = pending.get(message.id);
     pending.delete(message.id);
     if (message.type === 'done') request?.resolve(message.result);
-    else request?.reject(new Error(`The local model failed: ${message.detail}`));
+    else {
+      failures++;
+      request?.reject(new Error(`The local model failed: ${message.detail}`));
+    }
   }
 
   function launch(): Promise<void> {
@@ -122,6 +127,9 @@ export async function makeMiniLm(
     dimensions: DIMENSIONS,
     embed: (texts, kind) => (texts.length === 0 ? Promise.resolve([]) : request({ type: 'embed', texts, kind })),
     split: (text, prefix) => request({ type: 'split', text, prefix }),
+    get load() {
+      return { calls: pending.size, failures };
+    },
     close,
   };
 }

@@ -15,6 +15,7 @@ import { registerDenials } from './audit/denied.ts';
 import { auditRoutes } from './audit/routes.ts';
 import type { Deps } from './deps.ts';
 import { registerAuth } from './http/auth.ts';
+import { connectionOptions } from './http/connection.ts';
 import { registerErrors, renderError } from './http/errors.ts';
 import { healthRoutes } from './http/health.ts';
 import { registerInput } from './http/input.ts';
@@ -66,9 +67,6 @@ const ENGINE: Engine = {
 /** A content of 512 KiB may be six times as long when every byte is escaped in JSON; anything beyond is refused unread. */
 const BODY_LIMIT = 4 * 1024 * 1024;
 
-/** A client that sends its request slower than this is cut off. */
-const REQUEST_TIMEOUT_MS = 30_000;
-
 /** Life of a token that came of the device flow. */
 const DEVICE_TOKEN_SECONDS = 90 * 86_400;
 
@@ -79,8 +77,7 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
     genReqId: () => uuidv7(),
     requestIdHeader: false,
     bodyLimit: BODY_LIMIT,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    connectionTimeout: 2 * REQUEST_TIMEOUT_MS,
+    ...connectionOptions(deps.config),
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 256 },
     return503OnClosing: true,
     ...(deps.config.TRUST_PROXY !== undefined && { trustProxy: deps.config.TRUST_PROXY }),

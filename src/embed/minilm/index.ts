@@ -111,9 +111,11 @@ export async function makeMiniLm(
       gone = undefined;
       launch().catch(() => undefined); // it exits, so it is started again
     };
-    if (ms === 0) return relaunch();
-    gone = new Error('The local model stopped and is started again in a while.', { cause });
-    restart = setTimeout(relaunch, ms).unref();
+    if (ms === 0) relaunch();
+    else {
+      gone = new Error('The local model stopped and is started again in a while.', { cause });
+      restart = setTimeout(relaunch, ms).unref();
+    }
   }
 
   function send(message: ToWorker): void {

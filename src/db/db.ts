@@ -22,6 +22,8 @@ export interface Db {
   transaction<T>(access: Access, work: (tx: Tx) => Promise<T>): Promise<T>;
   /** One transaction as the connecting role: for migrations, spaces and health, never for a caller's data. */
   admin<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Vacuums one table, outside of any transaction; the name is one of ours, never a caller's. */
+  vacuum(table: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -87,6 +89,9 @@ export function makeDb(kind: Db['kind'], pool: pg.Pool, closeServer: () => Promi
     kind,
     transaction: (access, work) => retrying(() => run(beginAs(access), work)),
     admin: (work) => retrying(() => run('begin', work)),
+    async vacuum(table) {
+      await pool.query(`vacuum (analyze) ${pg.escapeIdentifier(table)}`);
+    },
     async close() {
       await pool.end();
       await closeServer();

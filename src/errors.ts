@@ -18,6 +18,7 @@ export const ERRORS = {
   method_not_allowed: { status: 405, message: 'this route does not take this method' },
   request_timeout: { status: 408, message: 'the request took too long to arrive and was cut off' },
   conflict: { status: 409, message: 'the request conflicts with the stored state' },
+  secret_shown: { status: 409, message: 'the secret was in the first answer to this key and is not kept' },
   idempotency_conflict: { status: 409, message: 'this idempotency key was used with another body' },
   payload_too_large: { status: 413, message: 'the body or a field is too large' },
   unsupported_media_type: { status: 415, message: 'the body must be application/json' },

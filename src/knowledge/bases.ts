@@ -25,11 +25,17 @@ export async function createBase(deps: Deps, principal: Principal, base: NewBase
   const content_space = await ensureSpace(deps.db, { kind: 'knowledge', name: id });
   const made = { ...base, id, space_id, content_space, team_id: team ?? null, owner_id: principal.owner };
   const row = { ...made, created_at: deps.now() };
-  await deps.db.transaction({ spaces: [space_id], owner: principal.owner }, async (tx) => {
-    await store.insertBase(tx, row);
-    await audit(tx, principal, { action: 'knowledge_base.create', target: id, at: row.created_at });
-  });
-  return row;
+  try {
+    return await deps.db.transaction({ spaces: [space_id], owner: principal.owner }, async (tx) => {
+      await store.insertBase(tx, row);
+      await audit(tx, principal, { action: 'knowledge_base.create', target: id, at: row.created_at });
+      return row;
+    });
+  } catch (error) {
+    // also when an equal request was faster: a space without a base would stay for good
+    await deps.db.admin((tx) => store.deleteSpace(tx, content_space));
+    throw error;
+  }
 }
 
 /** The bases that a principal may see, newest first; of one team when it is named. @throws ApiError boundary_denied */

@@ -6,6 +6,7 @@ import type { Deps } from '../deps.ts';
 import { ApiError, invalid } from '../errors.ts';
 import { agentOf, principalOf } from '../http/auth.ts';
 import { toDate } from '../http/fields.ts';
+import { once } from '../http/idempotency.ts';
 import { listBases, readBase } from './bases.ts';
 import { deleteDocument, listDocuments, readDocumentRow } from './documents.ts';
 import type { Engine } from './engine.ts';
@@ -148,26 +149,34 @@ export const documentRoutes =
         params: wire.idParams,
         response: { 200: wire.deletedDocument },
       },
-      handler: async (request) => {
+      handler: (request, reply) => {
         const id = uuidOf(request.params.id);
-        const sections = await deleteDocument(deps, engine, principalOf(request), id);
-        return { id, status: 'deleted' as const, sections };
+        return once(
+          deps,
+          request,
+          reply,
+          (deps) => deleteDocument(deps, engine, principalOf(request), id),
+          (sections) => ({ status: 200, body: { id, status: 'deleted' as const, sections } }),
+        );
       },
     });
 
-    async function take(request: UploadRequest, reply: FastifyReply, base: Base, id?: string) {
-      const { document, outcome } = await ingest(
+    /** Answers with the document as it is now: its title and source are not kept under a key, since they go with it. */
+    async function take(request: UploadRequest, reply: FastifyReply, base: Base, named?: string) {
+      const principal = principalOf(request);
+      const upload = toUpload(request, named);
+      const { id, ...done } = await once(
         deps,
-        engine,
-        principalOf(request),
-        agentOf(request),
-        base,
-        toUpload(request, id),
+        request,
+        reply,
+        (deps) => ingest(deps, engine, principal, agentOf(request), base, upload),
+        ({ document, outcome }) => ({
+          status: outcome === 'created' ? 201 : 200,
+          body: { id: document.id, outcome },
+        }),
+        { file: request.file?.bytes },
       );
-      const warnings = request.warnings.length > 0 && { warnings: request.warnings };
-      return reply
-        .code(outcome === 'created' ? 201 : 200)
-        .send({ ...toDocument({ base, document }), outcome, ...warnings });
+      return { ...toDocument(await readDocumentRow(deps, principal, id)), ...done };
     }
   };
 

@@ -50,7 +50,7 @@ import { OPERATION_NAMES } from './skill/schema.ts';
 import { workRoutes } from './work/routes.ts';
 
 /** What knowledge stands on: sections of documents are written, found and shown as memories are. */
-const ENGINE: Engine = {
+export const ENGINE: Engine = {
   passagesOf,
   placeOf,
   writePassages,

@@ -1,8 +1,9 @@
 /** npm start: opens what the configuration names, migrates, listens, and prints what a newcomer needs. */
 import closeWithGrace from 'close-with-grace';
-import { buildApp } from '../app.ts';
+import { buildApp, ENGINE } from '../app.ts';
 import { migrate } from '../db/migrate.ts';
 import type { Deps } from '../deps.ts';
+import { keepIndexed } from '../knowledge/parts.ts';
 import { keepPurged } from '../memory/purge.ts';
 import { keepEmbedded } from '../memory/reembed.ts';
 import { makeCountTokens } from '../recall/tokens.ts';
@@ -29,9 +30,10 @@ try {
   await warm(deps);
   const app = await buildApp(deps, secret);
   const embedding = keepEmbedded(deps);
+  const indexing = keepIndexed(deps, ENGINE);
   const purging = keepPurged(deps);
   app.addHook('onClose', async () => {
-    await Promise.allSettled([embedding.stop(), purging.stop(), embedder.close()]);
+    await Promise.allSettled([indexing.stop(), embedding.stop(), purging.stop(), embedder.close()]);
     await db.close();
   });
   closeWithGrace({ delay: SHUTDOWN_MS, logger: log }, async ({ err }) => {

@@ -31,14 +31,14 @@ const READ = { scopes: ['knowledge:read' as const] };
 const WRITE = { scopes: ['knowledge:write' as const] };
 const tags = ['knowledge'];
 const UPLOAD =
-  'Send the file as the body, with its Content-Type (text/plain, text/markdown, text/html or application/pdf, at most 20 MB and 2,000,000 characters of text) and title, source and occurred_at in the query; or JSON with `text`. A source that is there is replaced, in one transaction.';
+  'Send the file as the body, with its Content-Type (text/plain, text/markdown, text/html or application/pdf, at most 20 MB and as much text) and title, source and occurred_at in the query; or JSON with `text`. A source that is there is replaced, in one transaction. A large document (more than 200 sections, some 240,000 characters) is answered with 202 and `status: indexing`: its sections are found one after the other from then on, the earlier ones are gone by the reply.';
 
 export const documentRoutes =
   (deps: Deps, engine: Engine): FastifyPluginAsyncZod =>
   async (app) => {
     app.decorateRequest('file', null);
     acceptFiles(app);
-    const response = { 200: wire.uploadReply, 201: wire.uploadReply };
+    const response = { 200: wire.uploadReply, 201: wire.uploadReply, 202: wire.uploadReply };
 
     app.post('/documents', {
       config: WRITE,
@@ -155,7 +155,7 @@ export const documentRoutes =
           deps,
           request,
           reply,
-          (deps) => deleteDocument(deps, engine, principalOf(request), id),
+          (keyed) => deleteDocument(keyed, engine, principalOf(request), id, deps),
           (sections) => ({ status: 200, body: { id, status: 'deleted' as const, sections } }),
         );
       },
@@ -169,9 +169,9 @@ export const documentRoutes =
         deps,
         request,
         reply,
-        (deps) => ingest(deps, engine, principal, agentOf(request), base, upload),
+        (keyed) => ingest(keyed, engine, principal, agentOf(request), base, upload, deps),
         ({ document, outcome }) => ({
-          status: outcome === 'created' ? 201 : 200,
+          status: document.waiting > 0 ? 202 : outcome === 'created' ? 201 : 200,
           body: { id: document.id, outcome },
         }),
         { file: request.file?.bytes },

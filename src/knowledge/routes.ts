@@ -96,7 +96,7 @@ export const knowledgeRoutes =
           deps,
           request,
           reply,
-          (deps) => deleteBase(deps, principalOf(request), id),
+          (keyed) => deleteBase(keyed, engine, principalOf(request), id, deps),
           (deleted) => ({ status: 200, body: { id, status: 'deleted' as const, ...deleted } }),
         );
       },

@@ -38,6 +38,8 @@ export function toDocument({ base, document: d }: Placed): z.infer<typeof docume
     characters: d.characters,
     pages: d.pages,
     sections: d.sections,
+    status: d.waiting > 0 ? 'indexing' : 'ready',
+    sections_indexed: d.sections - d.waiting,
     embedded: d.embedded,
     agent_id: d.agent_id,
     occurred_at: d.occurred_at.toISOString(),

@@ -12,7 +12,7 @@ export interface Version extends MemoryRow {
   readonly valid_to: Date | null;
 }
 
-const KEPT: Sql = sql`action, bucket, scope, path, memory_type, status, content, semantic_key, importance, confidence, source, author,
+const KEPT: Sql = sql`action, reason, bucket, scope, path, memory_type, status, content, semantic_key, importance, confidence, source, author,
   agent_id, agent_instance, session_id, position, metadata, provenance, occurred_at, expires_at`;
 
 /** Copies the present rows. Call it before the change; `now` ends their validity, and is never before it began. */
@@ -26,7 +26,7 @@ export async function keepVersions(tx: Tx, space: number, seqs: readonly string[
 /** The text of every version of a memory goes; that there was a version, and when, stays. */
 export async function redactVersions(tx: Tx, space: number, seq: string, replacement: string): Promise<void> {
   await tx.query(sql`
-    update memory_versions set content = ${replacement}, metadata = '{}' where space_id = ${space} and seq = ${seq}`);
+    update memory_versions set content = ${replacement}, metadata = '{}', reason = null where space_id = ${space} and seq = ${seq}`);
 }
 
 export interface VersionPage {
@@ -88,7 +88,7 @@ export async function insertVersions(
   for (const v of versions) {
     await tx.query(sql`
       insert into memory_versions (space_id, seq, version, valid_from, valid_to, ${KEPT})
-      values (${space}, ${seq}, ${v.version}, ${v.valid_from}, ${v.valid_to}, ${v.action}, ${v.bucket}, ${v.scope}, ${v.path}, ${v.memory_type},
+      values (${space}, ${seq}, ${v.version}, ${v.valid_from}, ${v.valid_to}, ${v.action}, ${v.reason}, ${v.bucket}, ${v.scope}, ${v.path}, ${v.memory_type},
         ${v.status}, ${v.content}, ${v.semantic_key}, ${v.importance}, ${v.confidence}, ${v.source}, ${v.author}, ${v.agent_id},
         ${v.agent_instance}, ${v.session_id}, ${v.position}, ${JSON.stringify(v.metadata)}::jsonb, ${JSON.stringify(v.provenance)}::jsonb,
         ${v.occurred_at}, ${v.expires_at})`);
@@ -114,8 +114,8 @@ function keptOf(space: number, seqs: readonly string[]): Sql {
 /** KEPT, of one of the two tables. */
 function columns(alias: 'x' | 'v'): Sql {
   return alias === 'x'
-    ? sql`x.action, x.bucket, x.scope, x.path, x.memory_type, x.status, x.content, x.semantic_key, x.importance, x.confidence, x.source,
+    ? sql`x.action, x.reason, x.bucket, x.scope, x.path, x.memory_type, x.status, x.content, x.semantic_key, x.importance, x.confidence, x.source,
         x.author, x.agent_id, x.agent_instance, x.session_id, x.position, x.metadata, x.provenance, x.occurred_at, x.expires_at`
-    : sql`v.action, v.bucket, v.scope, v.path, v.memory_type, v.status, v.content, v.semantic_key, v.importance, v.confidence, v.source,
+    : sql`v.action, v.reason, v.bucket, v.scope, v.path, v.memory_type, v.status, v.content, v.semantic_key, v.importance, v.confidence, v.source,
         v.author, v.agent_id, v.agent_instance, v.session_id, v.position, v.metadata, v.provenance, v.occurred_at, v.expires_at`;
 }

@@ -447,6 +447,58 @@ t.test('the life of a memory', async (t) => {
     t.equal((await call('POST', `/memories/${id}/usage`, { action: 'sold' })).status, 422);
   });
 
+  await t.test('why it was restored and what it was used for is kept, until it is redacted or gone', async (t) => {
+    const { ok, call, remember } = as(service, 'reasons');
+    const id = await remember('the safe opens with 4711');
+    await ok('POST', `/memories/${id}/usage`, { context: 'opening the safe with 4711', usage_tracking_id: 'a' });
+    for (let i = 0; i < 25; i++) await ok('POST', `/memories/${id}/usage`, { context: `use ${i}` });
+    const { contexts } = (await ok('GET', `/memories/${id}/explain`)).usage;
+    t.equal(contexts.length, 20, 'the latest twenty');
+    t.match(contexts[0], { context: 'use 24', at: /Z$/ });
+    await ok('POST', `/memories/${id}/forget`, {});
+    await ok('POST', `/memories/${id}/restore`, { reason: 'the safe of 4711 is still there' });
+    await ok('PATCH', `/memories/${id}`, { content: 'the safe opens with 4712' });
+    const { versions } = await ok('GET', `/memories/${id}/versions`);
+    t.same(
+      versions.map((v: { action: string; reason: string | null }) => [v.action, v.reason]),
+      [
+        ['update', null],
+        ['restore', 'the safe of 4711 is still there'],
+        ['forget', null],
+        ['remember', null],
+      ],
+    );
+    const { jsonl } = await ok('POST', '/memories/export', {});
+    t.equal(JSON.parse(jsonl).versions.at(-1).reason, 'the safe of 4711 is still there');
+    const other = as(service, 'reasons elsewhere');
+    await other.ok('POST', '/memories/import', { jsonl });
+    t.match(await other.ok('GET', `/memories/${id}/versions`), { versions: [{}, { reason: /still there/ }] });
+
+    await ok('POST', `/memories/${id}/usage`, { context: '4711 again' });
+    await ok('POST', `/memories/${id}/forget`, { mode: 'redact', replacement_content: 'the safe opens' });
+    const traces = async () =>
+      service.deps.db.admin((tx) =>
+        tx.query(sql`
+          select 1 from memory_versions v join spaces s on s.id = v.space_id where s.name = 'reasons' and (v.reason ~ '4711' or v.content ~ '471')
+          union all select 1 from memories m join spaces s on s.id = m.space_id where s.name = 'reasons' and (m.reason ~ '4711' or m.content ~ '471')
+          union all select 1 from memory_usage u join spaces s on s.id = u.space_id where s.name = 'reasons' and u.contexts::text ~ '4711|use'`),
+      );
+    t.same(await traces(), [], 'a redaction reaches both');
+    await ok('POST', `/memories/${id}/usage`, { context: 'use once more' });
+    await ok('POST', `/memories/${id}/forget`, { mode: 'hard_delete' });
+    t.same(await traces(), []);
+
+    const [ann, ben] = ['ann', 'ben'].map((owner) => service.token({ owner, teams: ['red'] }));
+    const shared = await service.call('POST', '/remember', { token: ann!, body: { content: 'ours', team_id: 'red' } });
+    const at = `/memories/${shared.body.id}`;
+    await service.call('POST', `${at}/usage`, { token: ann!, body: { context: 'a secret of ann' } });
+    t.match((await service.call('GET', `${at}/explain`, { token: ben! })).body.usage, { used: 1, contexts: [] });
+    t.match((await service.call('GET', `${at}/explain`, { token: ann! })).body.usage.contexts, [
+      { context: 'a secret of ann' },
+    ]);
+    t.equal((await call('POST', `${at}/usage`, { context: 'x' })).status, 404);
+  });
+
   await t.test('dedupe merges what says the same, counts it, and keeps what does not', async (t) => {
     const { ok, remember } = as(service, 'dedupe');
     const first = await remember('The backup of the database runs every night at 02:00 on the old server.', {

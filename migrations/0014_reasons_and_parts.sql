@@ -1,0 +1,26 @@
+-- Why a version was made and what a memory was used for; large documents, whose words are made in the background.
+
+-- Free text of a caller, so it goes where the text of the version goes: redaction empties it, a hard deletion ends it with its row.
+alter table memories add column reason text;
+alter table memory_versions add column reason text;
+
+-- The latest uses that said what for, newest first: [{owner, at, context}]. Shown to the owner who wrote it, and to nobody else.
+alter table memory_usage add column contexts jsonb not null default '[]';
+
+-- Sections of a large document that have no words yet, in order and some at a time. Each part is deleted in the transaction that writes its
+-- sections, so what is here is what is left to do.
+create table document_parts (
+  space_id integer not null,
+  document_id uuid not null,
+  version integer not null,                                   -- of the document: a replaced one leaves nothing to be written
+  part integer not null,
+  amount integer not null,                                    -- of sections
+  sections text not null,                                     -- JSON: the sections, their first place, and the sections beside them
+  taken_until timestamptz,                                    -- by a process that is at it
+  primary key (space_id, document_id, version, part),
+  foreign key (space_id, document_id) references documents (space_id, id) on delete cascade
+);
+alter table document_parts alter column sections set storage external; -- it is read once: to compress it would cost more
+alter table document_parts enable row level security;
+create policy own_spaces on document_parts to xmemo_service using (space_id = any ((select visible_spaces())::integer[]));
+grant select, insert, update, delete on document_parts to xmemo_service;

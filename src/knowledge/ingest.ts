@@ -11,7 +11,7 @@ import { ANALYSER } from '../text/analyse.ts';
 import type { Agent, Principal } from '../types.ts';
 import { deleteSections, LARGE, thinOut } from './bases.ts';
 import type { Engine } from './engine.ts';
-import { deleteParts, insertParts, totalsOf } from './parts.ts';
+import { deleteParts, dropParts, release, storeParts, totalsOf } from './parts.ts';
 import { embed, prepare, titleOf } from './prepare.ts';
 import type { Extracted } from './read/extracted.ts';
 import { type File, readDocument } from './read/index.ts';
@@ -76,9 +76,29 @@ export async function ingest(
     updated_at: now,
     version: 1,
   };
-  const write = sections.length > LARGE ? writeLater(sections) : await writeNow(deps, engine, base, row, sections);
-  if (known && known.sections > LARGE) await thinOut(outside, engine, space, known.id);
+  const isLarge = sections.length > LARGE;
+  const kept = isLarge ? await storeParts(outside.db, space, sections, now) : undefined;
+  const write = kept === undefined ? await writeNow(deps, engine, base, row, sections) : writeLater(kept);
+  try {
+    if (known && known.sections > LARGE) await thinOut(outside, engine, space, known.id);
+    return await put(deps, engine, principal, base, upload, row, write);
+  } catch (error) {
+    if (kept !== undefined) await dropParts(outside.db, space, kept);
+    throw error;
+  }
+}
 
+/** The document itself, in one transaction: its row, its sections or the work that they are, and the end of what it replaces. */
+function put(
+  deps: Deps,
+  engine: Engine,
+  principal: Principal,
+  base: store.Base,
+  upload: Upload,
+  row: store.DocumentRow,
+  write: Write,
+): Promise<Ingested> {
+  const { content_space: space } = base;
   return deps.db.transaction({ spaces: [base.space_id, space], owner: principal.owner }, async (tx) => {
     if (!(await store.holdBase(tx, base)))
       throw new ApiError('not_found', 'no such knowledge base is visible to this token');
@@ -91,7 +111,7 @@ export async function ingest(
       terms: totals.terms + before.totals.terms,
     });
     const action = placed.outcome === 'created' ? 'document.add' : 'document.replace';
-    await audit(tx, principal, { action, target: placed.document.id, at: now });
+    await audit(tx, principal, { action, target: placed.document.id, at: row.updated_at });
     return { document: { ...placed.document, ...done }, outcome: placed.outcome };
   });
 }
@@ -142,10 +162,10 @@ async function writeNow(
 }
 
 /** As work that is done in the background. */
-function writeLater(sections: readonly Section[]): Write {
+function writeLater(upload: string): Write {
   return async (tx, document) => {
-    await insertParts(tx, document, sections);
-    return { waiting: sections.length, embedded: false, totals: { memories: 0, terms: 0 } };
+    await release(tx, document.space_id, upload, document.id);
+    return { waiting: document.sections, embedded: false, totals: { memories: 0, terms: 0 } };
   };
 }
 

@@ -3,6 +3,7 @@
  * that. What is left to do stands in the database, so any process goes on where another one ended.
  */
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { v7 as uuidv7 } from 'uuid';
 import type { Db, Tx } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import type { Deps } from '../deps.ts';
@@ -10,7 +11,7 @@ import { ANALYSER } from '../text/analyse.ts';
 import type { Engine } from './engine.ts';
 import { type Piece, prepare } from './prepare.ts';
 import type { Section } from './sections.ts';
-import { type Base, type DocumentRow, findDocuments, holdBase } from './store.ts';
+import { type Base, findDocuments, holdBase } from './store.ts';
 import { insertSections } from './store-sections.ts';
 
 /** Sections a part: about four thousand postings, a tenth of a second on the embedded database. */
@@ -25,26 +26,53 @@ const POLL_MS = 2_000;
 const LEAST_PAUSE_MS = 5;
 const RETRY_MS = 30_000;
 
-/** Writes the sections of a document as work to be done. The caller holds the document, and has taken earlier parts of it away. */
-export async function insertParts(tx: Tx, document: DocumentRow, sections: readonly Section[]): Promise<void> {
-  const { space_id: space, id, version } = document;
-  const parts: { part: number; amount: number; text: string }[] = [];
-  for (let first = 0; first < sections.length; first += SECTIONS_A_PART) {
-    const some = sections.slice(first, first + SECTIONS_A_PART);
-    const before = sections[first - 1]?.content ?? null;
-    const after = sections[first + some.length]?.content ?? null;
-    const piece: Piece = { first, sections: some, before, after };
-    parts.push({ part: first / SECTIONS_A_PART, amount: some.length, text: JSON.stringify(piece) });
-    const isLast = first + SECTIONS_A_PART >= sections.length;
-    if (parts.length < PARTS_A_STATEMENT && !isLast) continue;
-    const these = parts.splice(0);
-    await tx.query(sql`
-      insert into document_parts (space_id, document_id, version, part, amount, sections)
-      select ${space}, ${id}, ${version}, part, amount, sections
-      from unnest(${these.map((p) => p.part)}::int[], ${these.map((p) => p.amount)}::int[], ${these.map((p) => p.text)}::text[])
-        as p(part, amount, sections)`);
+/** An upload whose process ended before its document was written. */
+const LOST_AFTER_HOURS = 1;
+
+/** Stores sections as work to be done once `release` gives them to a document: a transaction a statement, since a book has many. */
+export async function storeParts(db: Db, space: number, sections: readonly Section[], now: Date): Promise<string> {
+  const upload = uuidv7();
+  const lost = new Date(now.getTime() - LOST_AFTER_HOURS * 3_600_000);
+  const write = (work: (tx: Tx) => Promise<unknown>) => db.transaction({ spaces: [space] }, work);
+  await write((tx) =>
+    tx.query(sql`delete from document_parts where space_id = ${space} and document_id is null and stored_at < ${lost}`),
+  );
+  const parts = partsOf(sections);
+  for (let from = 0; from < parts.length; from += PARTS_A_STATEMENT) {
+    const some = parts.slice(from, from + PARTS_A_STATEMENT).map((part) => ({ ...part, text: JSON.stringify(part) }));
+    await write((tx) =>
+      tx.query(sql`
+        insert into document_parts (space_id, upload, part, stored_at, amount, sections)
+        select ${space}, ${upload}, part, ${now}, amount, sections
+        from unnest(${some.map((p) => p.first)}::int[], ${some.map((p) => p.sections.length)}::int[], ${some.map((p) => p.text)}::text[])
+          as p(part, amount, sections)`),
+    );
     await nextTurn();
   }
+  return upload;
+}
+
+function partsOf(sections: readonly Section[]): Piece[] {
+  return Array.from({ length: Math.ceil(sections.length / SECTIONS_A_PART) }, (_, i) => {
+    const first = i * SECTIONS_A_PART;
+    const some = sections.slice(first, first + SECTIONS_A_PART);
+    const before = sections[first - 1]?.content ?? null;
+    return { first, sections: some, before, after: sections[first + some.length]?.content ?? null };
+  });
+}
+
+/** Gives a stored upload to its document. The caller holds the document, and has taken earlier parts of it away. */
+export async function release(tx: Tx, space: number, upload: string, document: string): Promise<void> {
+  await tx.query(
+    sql`update document_parts set document_id = ${document} where space_id = ${space} and upload = ${upload}`,
+  );
+}
+
+/** An upload that is not wanted after all. */
+export async function dropParts(db: Db, space: number, upload: string): Promise<void> {
+  await db.transaction({ spaces: [space] }, (tx) =>
+    tx.query(sql`delete from document_parts where space_id = ${space} and upload = ${upload} and document_id is null`),
+  );
 }
 
 export async function deleteParts(tx: Tx, space: number, document: string): Promise<void> {
@@ -53,8 +81,8 @@ export async function deleteParts(tx: Tx, space: number, document: string): Prom
 
 interface Taken {
   readonly space_id: number;
+  readonly upload: string;
   readonly document_id: string;
-  readonly version: number;
   readonly part: number;
   readonly base: Pick<Base, 'space_id' | 'id' | 'content_space' | 'bucket' | 'scope'>;
 }
@@ -64,10 +92,11 @@ async function take(db: Db): Promise<Taken | undefined> {
   return db.admin(async (tx) => {
     const [taken] = await tx.query<Omit<Taken, 'base'>>(sql`
       update document_parts p set taken_until = now() + make_interval(secs => ${LEASE_SECONDS})
-      from (select space_id, document_id, version, part from document_parts where taken_until is null or taken_until < now()
-        order by 1, 2, 3, 4 limit 1 for update skip locked) n
-      where (p.space_id, p.document_id, p.version, p.part) = (n.space_id, n.document_id, n.version, n.part)
-      returning p.space_id, p.document_id, p.version, p.part`);
+      from (select space_id, upload, part from document_parts
+        where document_id is not null and (taken_until is null or taken_until < now())
+        order by document_parts.space_id, document_parts.upload, document_parts.part limit 1 for update skip locked) n
+      where p.space_id = n.space_id and p.upload = n.upload and p.part = n.part
+      returning p.space_id, p.upload, p.document_id, p.part`);
     if (!taken) return undefined;
     const [base] = await tx.query<Taken['base']>(
       sql`select space_id, id, content_space, bucket, scope from knowledge_bases where content_space = ${taken.space_id}`,
@@ -80,8 +109,8 @@ async function take(db: Db): Promise<Taken | undefined> {
 export async function indexPart(deps: Deps, engine: Engine): Promise<boolean> {
   const taken = await take(deps.db);
   if (!taken) return false;
-  const { space_id: space, document_id: id, version, part, base } = taken;
-  const one = sql`space_id = ${space} and document_id = ${id} and version = ${version} and part = ${part}`;
+  const { space_id: space, upload, document_id: id, part, base } = taken;
+  const one = sql`space_id = ${space} and upload = ${upload} and part = ${part}`;
   const read = await deps.db.transaction({ spaces: [space], readOnly: true }, async (tx) => {
     const [document] = await findDocuments(tx, [space], { id });
     const [row] = await tx.query<{ sections: string }>(sql`select sections from document_parts where ${one}`);

@@ -1,7 +1,7 @@
 /** From the bytes of a file to its text, headings and pages. */
 import { ApiError } from '../../errors.ts';
 import { assertReadable, type Extracted, Refused } from './extracted.ts';
-import { readText } from './markdown.ts';
+import { readMarkdown } from './markdown.ts';
 import { readInThread } from './thread.ts';
 
 export const DOCUMENT_TYPES = ['text/plain', 'text/markdown', 'text/html', 'application/pdf'] as const;
@@ -17,7 +17,7 @@ export interface File {
   readonly bytes: Buffer;
 }
 
-/** Characters of a text that is read at once; a longer one goes to the thread, since others would wait for it. */
+/** Characters of Markdown that are read at once; a longer text goes to the thread, since others would wait for it. */
 const READ_AT_ONCE = 200_000;
 
 /** @throws ApiError payload_too_large, unreadable_document, unavailable */
@@ -28,12 +28,9 @@ export async function readDocument(file: File): Promise<Extracted> {
   if (file.type === 'application/pdf') return readInThread({ type: 'pdf', bytes: new Uint8Array(file.bytes) });
   const text = decode(file);
   if (file.type === 'text/html') return readInThread({ type: 'html', text });
-  const type = file.type === 'text/markdown' ? 'markdown' : 'plain';
-  return text.length > READ_AT_ONCE ? readInThread({ type, text }) : readHere(type, text);
-}
-
-function readHere(type: 'markdown' | 'plain', text: string): Extracted {
-  const extracted = readText(type, text);
+  const isMarkdown = file.type === 'text/markdown';
+  if (isMarkdown && text.length > READ_AT_ONCE) return readInThread({ type: 'markdown', text });
+  const extracted = isMarkdown ? readMarkdown(text) : { text, headings: [], pages: null, title: null };
   try {
     assertReadable(extracted);
   } catch (error) {

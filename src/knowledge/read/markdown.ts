@@ -4,10 +4,6 @@ import type { Extracted, Heading } from './extracted.ts';
 /** A longer line is a paragraph, whatever it begins with. */
 const LONGEST_HEADING = 300;
 
-/** Of a plain text nothing but the text is known. */
-export const readText = (type: 'markdown' | 'plain', text: string): Extracted =>
-  type === 'markdown' ? readMarkdown(text) : { text, headings: [], pages: null, title: null };
-
 export function readMarkdown(text: string): Extracted {
   const headings: Heading[] = [];
   let fence: string | undefined;

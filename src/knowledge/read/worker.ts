@@ -2,12 +2,12 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { assertReadable, type Extracted, Refused } from './extracted.ts';
 import { readHtml } from './html.ts';
-import { readText } from './markdown.ts';
+import { readMarkdown } from './markdown.ts';
 import { readPdf } from './pdf.ts';
 
 export type Task =
   | { readonly type: 'pdf'; readonly bytes: Uint8Array }
-  | { readonly type: 'html' | 'markdown' | 'plain'; readonly text: string };
+  | { readonly type: 'html' | 'markdown'; readonly text: string };
 
 export type Outcome =
   | { readonly extracted: Extracted }
@@ -27,8 +27,7 @@ async function outcomeOf(task: Task): Promise<Outcome> {
 
 async function read(task: Task): Promise<Extracted> {
   if (task.type === 'pdf') return readPdf(task.bytes);
-  if (task.type === 'html') return readHtml(task.text);
-  return readText(task.type, task.text);
+  return task.type === 'html' ? readHtml(task.text) : readMarkdown(task.text);
 }
 
 parentPort?.postMessage(await outcomeOf(workerData as Task));

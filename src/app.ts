@@ -17,6 +17,7 @@ import { registerDenials } from './audit/denied.ts';
 import { auditRoutes } from './audit/routes.ts';
 import type { Deps } from './deps.ts';
 import { registerAuth } from './http/auth.ts';
+import { connectionOptions } from './http/connection.ts';
 import { registerErrors, renderError } from './http/errors.ts';
 import { healthRoutes } from './http/health.ts';
 import { registerInput } from './http/input.ts';
@@ -56,7 +57,7 @@ import { wordsOf } from './text/lexical.ts';
 import { workRoutes } from './work/routes.ts';
 
 /** What knowledge stands on: sections of documents are written, found and shown as memories are. */
-const ENGINE: Engine = {
+export const ENGINE: Engine = {
   passagesOf,
   placeOf,
   writePassages,
@@ -73,9 +74,6 @@ const ENGINE: Engine = {
 /** A content of 512 KiB may be six times as long when every byte is escaped in JSON; anything beyond is refused unread. */
 const BODY_LIMIT = 4 * 1024 * 1024;
 
-/** A client that sends its request slower than this is cut off. */
-const REQUEST_TIMEOUT_MS = 30_000;
-
 export async function buildApp(deps: Deps, secret: string): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: deps.log as FastifyBaseLogger,
@@ -83,8 +81,7 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
     genReqId: () => uuidv7(),
     requestIdHeader: false,
     bodyLimit: BODY_LIMIT,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    connectionTimeout: 2 * REQUEST_TIMEOUT_MS,
+    ...connectionOptions(deps.config),
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 256 },
     return503OnClosing: true,
     ...(deps.config.TRUST_PROXY !== undefined && { trustProxy: deps.config.TRUST_PROXY }),

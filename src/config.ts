@@ -154,6 +154,11 @@ export const configSchema = z.object({
   RETENTION_DAYS: int(0, 36_500)
     .default(30)
     .describe('Days after which a soft-deleted memory is deleted for good; until then it can be restored.'),
+  REQUEST_TIMEOUT_MS: int(100, 3_600_000)
+    .default(30_000)
+    .describe(
+      'A client that takes longer to send its headers, or its whole request, is cut off. A document of 20 MB over a slow line may need more.',
+    ),
   POOL_SIZE: int(1, 64).default(8).describe('Connections to Postgres. The embedded database has one.'),
   STATEMENT_TIMEOUT_MS: int(100, 600_000)
     .default(10_000)

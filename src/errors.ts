@@ -1,6 +1,7 @@
 /** The table of error codes. Statuses exist only here; replies are rendered only in http/errors.ts. */
 
 export const ERRORS = {
+  bad_request: { status: 400, message: 'this is not a valid HTTP request' },
   bad_json: { status: 400, message: 'the body is not valid JSON' },
   invalid_memory_id: { status: 400, message: 'the memory id is not valid' },
   missing_credentials: {
@@ -15,7 +16,9 @@ export const ERRORS = {
   not_found: { status: 404, message: 'no such memory is visible to this token' },
   route_not_found: { status: 404, message: 'there is no such route' },
   method_not_allowed: { status: 405, message: 'this route does not take this method' },
+  request_timeout: { status: 408, message: 'the request took too long to arrive and was cut off' },
   conflict: { status: 409, message: 'the request conflicts with the stored state' },
+  secret_shown: { status: 409, message: 'the secret was in the first answer to this key and is not kept' },
   idempotency_conflict: { status: 409, message: 'this idempotency key was used with another body' },
   payload_too_large: { status: 413, message: 'the body or a field is too large' },
   unsupported_media_type: { status: 415, message: 'the body must be application/json' },
@@ -23,6 +26,7 @@ export const ERRORS = {
   unreadable_document: { status: 422, message: 'the document cannot be read' },
   recalled_text: { status: 422, message: 'the content is an answer of recall: storing it would recall it twice' },
   binding_confirmation_required: { status: 428, message: 'an owner wants to claim this agent; confirm or deny it' },
+  headers_too_large: { status: 431, message: 'the headers are too large' },
   rate_limited: { status: 429, message: 'too many requests' },
   internal_error: { status: 500, message: 'the service failed to answer; quote the request id when you report it' },
   unavailable: { status: 503, message: 'the service cannot answer right now; try again' },

@@ -4,6 +4,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { Deps } from '../deps.ts';
 import { invalid } from '../errors.ts';
 import { principalOf } from '../http/auth.ts';
+import { once } from '../http/idempotency.ts';
 import type { Limit } from '../http/limits.ts';
 import { CANONICAL_MOUNT } from '../http/openapi.ts';
 import { TEMPORARY_MEMORIES } from '../types.ts';
@@ -116,7 +117,7 @@ export const agentRoutes =
         body: confirmBody,
         response: { 200: claimedReply },
       },
-      handler: async (request) => {
+      handler: async (request, reply) => {
         const principal = principalOf(request);
         const { confirmation_token, claim_code } = request.body;
         const code = principal.agentSpace === undefined ? (claim_code ?? confirmation_token) : confirmation_token;
@@ -125,14 +126,17 @@ export const agentRoutes =
           throw invalid('body', field, 'is missing');
         }
         const claim = principal.agentSpace === undefined ? claimAgent : confirmBinding;
-        const agent = await claim(deps, principal, code);
-        return {
-          id: agent.id,
-          agent_id: agent.id,
-          status: 'claimed' as const,
-          claimed_at: agent.claimed_at!.toISOString(),
-          ...warned(request),
-        };
+        return once(
+          deps,
+          request,
+          reply,
+          (deps) => claim(deps, principal, code),
+          ({ id, claimed_at }) => ({
+            status: 200,
+            body: { id, agent_id: id, status: 'claimed' as const, claimed_at: claimed_at!.toISOString() },
+          }),
+          { door: 'admin' },
+        );
       },
     });
 
@@ -147,10 +151,15 @@ export const agentRoutes =
         body: denyBody,
         response: { 200: deniedReply },
       },
-      handler: async (request) => {
-        const id = await denyAgent(deps, principalOf(request), request.body.claim_code);
-        return { id, agent_id: id, status: 'denied' as const, ...warned(request) };
-      },
+      handler: (request, reply) =>
+        once(
+          deps,
+          request,
+          reply,
+          (deps) => denyAgent(deps, principalOf(request), request.body.claim_code),
+          (id) => ({ status: 200, body: { id, agent_id: id, status: 'denied' as const } }),
+          { door: 'admin' },
+        ),
     });
   };
 

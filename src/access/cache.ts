@@ -17,11 +17,12 @@ interface Cache {
   generation: number;
 }
 
-const caches = new WeakMap<Db, Cache>();
+/** By the database's own function: a Db that wraps another shares what is known, and what is cleared. */
+const caches = new WeakMap<Db['close'], Cache>();
 
 function cacheOf(db: Db): Cache {
-  const known = caches.get(db) ?? { entries: new LRUCache({ max: MAX_ENTRIES, ttl: CACHE_MS }), generation: 0 };
-  caches.set(db, known);
+  const known = caches.get(db.close) ?? { entries: new LRUCache({ max: MAX_ENTRIES, ttl: CACHE_MS }), generation: 0 };
+  caches.set(db.close, known);
   return known;
 }
 

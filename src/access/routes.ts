@@ -1,11 +1,12 @@
 /** HTTP of tokens. */
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
 import type { Deps } from '../deps.ts';
-import { invalid } from '../errors.ts';
+import { ApiError, invalid } from '../errors.ts';
 import { principalOf } from '../http/auth.ts';
 import { toDate } from '../http/fields.ts';
+import { once } from '../http/idempotency.ts';
 import { type Principal, TOKEN_SCOPES, type TokenScope } from '../types.ts';
 import { GRANTABLE_SCOPES } from './authenticate.ts';
 import { within } from './rights.ts';
@@ -53,7 +54,10 @@ export const accessRoutes =
         body: emptyBody,
         response: { 200: revokedReply },
       },
-      handler: async (request) => toRevoked(request, await revokeSelf(deps, principalOf(request))),
+      handler: async (request) => ({
+        ...toRevoked(await revokeSelf(deps, principalOf(request))),
+        ...warned(request),
+      }),
     });
 
     app.post('/tokens', {
@@ -77,12 +81,8 @@ export const accessRoutes =
           agentId: body.agent_id,
           profile: body.profile,
         });
-        const shown = await createToken(deps, principal, {
-          ...rights,
-          name: body.name,
-          expiresAt: expiryOf(deps, body),
-        });
-        return reply.code(201).send(toShown(deps, request, shown));
+        const wanted = { ...rights, name: body.name, expiresAt: expiryOf(deps, body) };
+        return showOnce(request, reply, 201, (deps) => createToken(deps, principal, wanted));
       },
     });
 
@@ -112,10 +112,10 @@ export const accessRoutes =
         body: emptyBody,
         response: { 200: tokenReply },
       },
-      handler: async (request) => {
+      handler: (request, reply) => {
         const principal = principalOf(request);
-        const shown = await rotateToken(deps, principal, request.params.id, (row) => within(principal, toRights(row)));
-        return toShown(deps, request, shown);
+        const check = (row: TokenRow) => within(principal, toRights(row));
+        return showOnce(request, reply, 200, (deps) => rotateToken(deps, principal, request.params.id, check));
       },
     });
 
@@ -129,11 +129,47 @@ export const accessRoutes =
         params: idParams,
         response: { 200: revokedReply },
       },
-      handler: async (request) => {
+      handler: (request, reply) => {
         const { id } = request.params;
-        return toRevoked(request, { id, at: await revokeToken(deps, principalOf(request), id) });
+        return once(
+          deps,
+          request,
+          reply,
+          (deps) => revokeToken(deps, principalOf(request), id),
+          (at) => ({ status: 200, body: toRevoked({ id, at }) }),
+        );
       },
     });
+
+    /**
+     * A secret is not kept, in clear or otherwise, so its reply cannot be told again. A repeated request makes nothing and is told what the
+     * first one made: that token can be rotated, if the reply was lost. To derive the secret from the key would show it to whoever learns
+     * the key, a value that clients log.
+     */
+    async function showOnce(
+      request: FastifyRequest,
+      reply: FastifyReply,
+      status: number,
+      make: (deps: Deps) => Promise<Shown>,
+    ) {
+      let shown: Shown | undefined;
+      const { id } = await once(
+        deps,
+        request,
+        reply,
+        async (deps) => {
+          shown = await make(deps);
+          return shown;
+        },
+        ({ row }) => ({ status, body: { id: row.id } }),
+      );
+      if (!shown)
+        throw new ApiError(
+          'secret_shown',
+          `the first request with this key did it; the secret of ${id} was in its answer alone: rotate the token with another key for a new one`,
+        );
+      return toShown(deps, request, shown);
+    }
   };
 
 function expiryOf(deps: Deps, body: z.infer<typeof createTokenBody>): Date {
@@ -183,11 +219,10 @@ const toShown = (deps: Deps, request: FastifyRequest, { row, token }: Shown) => 
   ...warned(request),
 });
 
-const toRevoked = (request: FastifyRequest, done: { id: string; at: Date }) => ({
+const toRevoked = (done: { id: string; at: Date }) => ({
   id: done.id,
   status: 'revoked' as const,
   revoked_at: done.at.toISOString(),
-  ...warned(request),
 });
 
 const toValidity = (principal: Principal): z.infer<typeof validateReply> => ({

@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { Deps } from '../deps.ts';
 import { principalOf } from '../http/auth.ts';
+import { once } from '../http/idempotency.ts';
 import {
   createTeamBody,
   idParams,
@@ -31,12 +32,15 @@ export const teamRoutes =
         body: createTeamBody,
         response: { 201: teamReply },
       },
-      handler: async (request, reply) => {
-        const team = await createTeam(deps, principalOf(request), request.body.name);
-        return reply
-          .code(201)
-          .send({ ...toTeam(team), ...(request.warnings.length > 0 && { warnings: request.warnings }) });
-      },
+      handler: (request, reply) =>
+        once(
+          deps,
+          request,
+          reply,
+          (deps) => createTeam(deps, principalOf(request), request.body.name),
+          (team) => ({ status: 201, body: toTeam(team) }),
+          BY_ADMIN,
+        ),
     });
 
     app.get('/teams', {
@@ -77,15 +81,17 @@ export const teamRoutes =
         body: memberBody,
         response: { 200: memberReply },
       },
-      handler: async (request) => {
+      handler: (request, reply) => {
         const principal = principalOf(request);
         const { owner = principal.owner, role } = request.body;
-        const member = await addMember(deps, principal, request.params.id, owner, role);
-        return {
-          id: member.team_id,
-          ...toMember(member),
-          ...(request.warnings.length > 0 && { warnings: request.warnings }),
-        };
+        return once(
+          deps,
+          request,
+          reply,
+          (deps) => addMember(deps, principal, request.params.id, owner, role),
+          (member) => ({ status: 200, body: { id: member.team_id, ...toMember(member) } }),
+          BY_ADMIN,
+        );
       },
     });
 
@@ -101,19 +107,24 @@ export const teamRoutes =
         querystring: memberQuery,
         response: { 200: removedReply },
       },
-      handler: async (request) => {
+      handler: (request, reply) => {
         const principal = principalOf(request);
+        const { id } = request.params;
         const { owner = principal.owner } = request.query;
-        await removeMember(deps, principal, request.params.id, owner);
-        return {
-          id: request.params.id,
-          owner,
-          status: 'removed' as const,
-          ...(request.warnings.length > 0 && { warnings: request.warnings }),
-        };
+        return once(
+          deps,
+          request,
+          reply,
+          (deps) => removeMember(deps, principal, id, owner),
+          () => ({ status: 200, body: { id, owner, status: 'removed' as const } }),
+          BY_ADMIN,
+        );
       },
     });
   };
+
+/** Rows of several owners are written as the connecting role. */
+const BY_ADMIN = { door: 'admin' } as const;
 
 const standingOf = (member: Member) => (member.joined_at ? ('member' as const) : ('invited' as const));
 

@@ -38,15 +38,16 @@ export async function createTeam(deps: Deps, principal: Principal, name: string)
   const { owner } = principal;
   const at = deps.now();
   const id = makeId('team');
-  await deps.db.admin(async (tx) => {
+  const team = await deps.db.admin(async (tx) => {
     await tx.query(sql`insert into teams (id, owner, name, created_at) values (${id}, ${owner}, ${name}, ${at})`);
     await tx.query(sql`
       insert into team_members (team_id, owner, role, invited_by, created_at, joined_at) values (${id}, ${owner}, 'admin', ${owner}, ${at}, ${at})`);
     await assertFewTeams(tx, owner);
     await audit(tx, principal, { action: 'team.create', target: id, at });
+    return { team_id: id, name, owner, role: 'admin' as const, created_at: at, joined_at: at };
   });
   clearCache(deps.db);
-  return { team_id: id, name, owner, role: 'admin', created_at: at, joined_at: at };
+  return team;
 }
 
 /** Those that the owner is in, then those that it is invited to. */

@@ -98,7 +98,7 @@ export async function rotateToken(
 ): Promise<Shown> {
   const now = deps.now();
   const token = makeToken(id);
-  const row = await asOwner(deps, actor, async (tx) => {
+  const shown = await asOwner(deps, actor, async (tx) => {
     const one = sql`owner = ${actor.owner} and id = ${id} and revoked_at is null`;
     const [found] = await tx.query<TokenRow>(sql`select ${TOKEN_COLUMNS} from tokens where ${one} for update`);
     if (!found) throw new ApiError('not_found', NOT_FOUND);
@@ -107,17 +107,18 @@ export async function rotateToken(
       sql`update tokens set secret_hash = ${hashOf(token)} where ${one} returning ${TOKEN_COLUMNS}`,
     );
     await audit(tx, actor, { action: 'token.rotate', target: id, at: now });
-    return changed!;
+    return { row: changed!, token };
   });
   clearCache(deps.db);
-  return { row, token };
+  return shown;
 }
 
 /** @throws ApiError not_found, also for one that is revoked already */
 export async function revokeToken(deps: Needs, actor: Actor, id: string): Promise<Date> {
-  const at = deps.now();
-  await asOwner(deps, actor, async (tx) => {
-    if (!(await endToken(tx, actor, id, at))) throw new ApiError('not_found', NOT_FOUND);
+  const now = deps.now();
+  const at = await asOwner(deps, actor, async (tx) => {
+    if (!(await endToken(tx, actor, id, now))) throw new ApiError('not_found', NOT_FOUND);
+    return now;
   });
   clearCache(deps.db);
   return at;

@@ -1,9 +1,10 @@
 /** npm start: opens what the configuration names, migrates, listens, and prints what a newcomer needs. */
 import closeWithGrace from 'close-with-grace';
-import { buildApp } from '../app.ts';
+import { buildApp, ENGINE } from '../app.ts';
 import { migrate } from '../db/migrate.ts';
 import type { Deps } from '../deps.ts';
-import { purge } from '../memory/purge.ts';
+import { keepIndexed } from '../knowledge/parts.ts';
+import { keepPurged } from '../memory/purge.ts';
 import { keepEmbedded } from '../memory/reembed.ts';
 import { makeCountTokens } from '../recall/tokens.ts';
 import { timeRanges } from '../text/dates.ts';
@@ -14,7 +15,6 @@ import { welcome } from './welcome.ts';
 
 const SHUTDOWN_MS = 10_000;
 const DEMO_TTL_SECONDS = 30 * 86_400;
-const PURGE_EVERY_MS = 10 * 60_000;
 
 const config = configOrExit();
 const log = makeLog(config);
@@ -30,10 +30,10 @@ try {
   await warm(deps);
   const app = await buildApp(deps, secret);
   const embedding = keepEmbedded(deps);
-  const purging = setInterval(() => void runPurge(deps), PURGE_EVERY_MS).unref();
+  const indexing = keepIndexed(deps, ENGINE);
+  const purging = keepPurged(deps);
   app.addHook('onClose', async () => {
-    clearInterval(purging);
-    await Promise.allSettled([embedding.stop(), embedder.close()]);
+    await Promise.allSettled([indexing.stop(), embedding.stop(), purging.stop(), embedder.close()]);
     await db.close();
   });
   closeWithGrace({ delay: SHUTDOWN_MS, logger: log }, async ({ err }) => {
@@ -61,14 +61,4 @@ async function warm({ countTokens, embedder: model, log }: Deps): Promise<void> 
   await model.embed(['warm'], 'query').catch((err: unknown) => {
     log.warn({ err, event: 'embedding_failed' }, 'the embedder does not answer yet: memories are found by words alone');
   });
-}
-
-/** A purge that fails is tried again at the next turn. */
-async function runPurge(deps: Deps): Promise<void> {
-  try {
-    const purged = await purge(deps);
-    if (purged.memories + purged.keys > 0) deps.log.info({ event: 'purged', ...purged }, 'purged');
-  } catch (err) {
-    deps.log.warn({ err, event: 'purge_failed' }, 'the purge failed');
-  }
 }

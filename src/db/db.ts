@@ -24,6 +24,8 @@ export interface Db {
   admin<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /** Of the pool: open connections, those that are free, and transactions that wait for one. */
   connections(): { readonly open: number; readonly idle: number; readonly waiting: number };
+  /** Vacuums one table, outside of any transaction; the name is one of ours, never a caller's. */
+  vacuum(table: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -90,6 +92,9 @@ export function makeDb(kind: Db['kind'], pool: pg.Pool, closeServer: () => Promi
     transaction: (access, work) => retrying(() => run(beginAs(access), work)),
     admin: (work) => retrying(() => run('begin', work)),
     connections: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
+    async vacuum(table) {
+      await pool.query(`vacuum (analyze) ${pg.escapeIdentifier(table)}`);
+    },
     async close() {
       await pool.end();
       await closeServer();

@@ -42,41 +42,19 @@ export interface MemoryRow {
   readonly version: number;
   /** What made this version. */
   readonly action: Action;
+  /** Why, in the words of who made it. */
+  readonly reason: string | null;
 }
 
 /** The columns of MemoryRow, of `memories m` joined with `spaces s`. */
 export const COLUMNS: Sql = sql`m.space_id, s.kind as space_kind, m.seq, m.id, m.owner_id, case s.kind when 'team' then s.name end as team_id, m.bucket, m.scope, m.path,
   m.memory_type, m.status, m.content, m.semantic_key, m.importance, m.confidence, m.source, m.author, m.agent_id, m.agent_instance,
   m.session_id, m.position,
-  m.metadata, m.provenance, m.occurred_at, m.created_at, m.updated_at, m.expires_at, m.version, m.action`;
+  m.metadata, m.provenance, m.occurred_at, m.created_at, m.updated_at, m.expires_at, m.version, m.action, m.reason`;
 
-const VERSIONED = [
-  ...[
-    'action',
-    'bucket',
-    'scope',
-    'path',
-    'memory_type',
-    'status',
-    'content',
-    'semantic_key',
-    'importance',
-    'confidence',
-    'source',
-    'author',
-  ],
-  ...[
-    'agent_id',
-    'agent_instance',
-    'session_id',
-    'position',
-    'place',
-    'metadata',
-    'provenance',
-    'occurred_at',
-    'expires_at',
-  ],
-];
+const VERSIONED =
+  `action reason bucket scope path memory_type status content semantic_key importance confidence source author agent_id
+  agent_instance session_id position place metadata provenance occurred_at expires_at`.split(/\s+/);
 
 /** The columns that an earlier version keeps, of `memories` or `memory_versions` under an alias. */
 export const versioned = (alias: 'm' | 'v'): Sql =>

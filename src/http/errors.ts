@@ -58,6 +58,8 @@ function toApiError(error: FastifyError): ApiError {
     });
     return new ApiError('validation_error', faults[0]?.msg, { faults });
   }
+  // the caller went away, or was cut off, while its body was read
+  if (error.code === 'ECONNRESET' && error.message === 'aborted') return new ApiError('request_timeout');
   const code = FASTIFY_CODES[error.code];
   if (code) return new ApiError(code, undefined, { cause: error });
   if (error instanceof SyntaxError && error.statusCode === 400)

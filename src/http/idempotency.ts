@@ -32,9 +32,16 @@ interface Key {
   readonly now: Date;
 }
 
+export interface OnceOptions {
+  /** How `run` opens its one writing transaction: as the service's role, or as the connecting one (rows of several owners). */
+  readonly door?: 'transaction' | 'admin';
+  /** Bytes that belong to the request and stand beside its body: a file. */
+  readonly file?: Uint8Array | undefined;
+}
+
 /**
  * Runs a write and answers with its reply; without a key it just runs. `run` must use the deps that it is given, write in exactly one
- * `db.transaction`, and return what that transaction returned; `toReply` is pure.
+ * transaction, and return what that transaction returned; `toReply` is pure.
  * @throws ApiError idempotency_conflict when the key came with another request before; validation_error for a key that cannot be one
  */
 export async function once<T, Body extends object>(
@@ -43,9 +50,10 @@ export async function once<T, Body extends object>(
   reply: FastifyReply,
   run: (deps: Deps) => Promise<T>,
   toReply: (result: T) => Sent<Body>,
+  { door = 'transaction', file }: OnceOptions = {},
 ): Promise<Body> {
-  const key = await readKey(deps, request);
-  const sent = key ? await runOnce(deps, key, run, toReply) : { ...toReply(await run(deps)), replayed: false };
+  const key = await readKey(deps, request, file);
+  const sent = key ? await runOnce(deps, key, door, run, toReply) : { ...toReply(await run(deps)), replayed: false };
   reply.code(sent.status);
   if (sent.replayed) reply.header('idempotent-replayed', 'true');
   return request.warnings.length > 0 ? { ...sent.body, warnings: request.warnings } : sent.body;
@@ -94,32 +102,45 @@ type Outcome<Body> = Sent<Body> & { readonly replayed: boolean };
 async function runOnce<T, Body extends object>(
   deps: Deps,
   key: Key,
+  door: 'transaction' | 'admin',
   run: (deps: Deps) => Promise<T>,
   toReply: (result: T) => Sent<Body>,
 ): Promise<Outcome<Body>> {
+  const kept = () => deps.db.transaction({ spaces: [key.space], readOnly: true }, (tx) => findKept<Body>(tx, key));
   // Before anything is embedded; the claim below decides.
-  const before = await deps.db.transaction({ spaces: [key.space], readOnly: true }, (tx) => findKept<Body>(tx, key));
+  const before = await kept();
   if (before) return before;
   let sent: Sent<Body> | undefined;
-  const transaction: Db['transaction'] = async (access, work) => {
-    if (access.readOnly) return deps.db.transaction(access, work);
+  const claimed = <R>(work: (tx: Tx) => Promise<R>) => {
     if (sent) throw new Error('a write under an idempotency key has more than one transaction');
-    const spaces = [...new Set([...access.spaces, key.space])];
-    const { result, made } = await deps.db.transaction({ ...access, spaces }, async (tx) => {
+    return async (tx: Tx) => {
       await claim(tx, key);
       const result = await work(tx);
       const made = toReply(result as unknown as T);
       await keep(tx, key, made);
       return { result, made };
-    });
+    };
+  };
+  const transaction: Db['transaction'] = async (access, work) => {
+    if (access.readOnly) return deps.db.transaction(access, work);
+    const spaces = [...new Set([...access.spaces, key.space])];
+    const { result, made } = await deps.db.transaction({ ...access, spaces }, claimed(work));
+    sent = made;
+    return result;
+  };
+  const admin: Db['admin'] = async (work) => {
+    const { result, made } = await deps.db.admin(claimed(work));
     sent = made;
     return result;
   };
   try {
-    const result = await run({ ...deps, db: { ...deps.db, transaction } });
+    const result = await run({ ...deps, db: { ...deps.db, ...(door === 'admin' ? { admin } : { transaction }) } });
     return { ...(sent ?? toReply(result)), replayed: false };
   } catch (error) {
     if (error instanceof Replay) return error.outcome as Outcome<Body>;
+    // What is to be deleted may be gone because an equal request has just done it.
+    const done = error instanceof ApiError ? await kept() : undefined;
+    if (done) return done;
     throw error;
   }
 }
@@ -165,7 +186,7 @@ async function keep<Body>(tx: Tx, key: Key, { status, body }: Sent<Body>): Promi
 }
 
 /** The key of a request: clients send it in two headers and the body at once. */
-async function readKey(deps: Deps, request: FastifyRequest): Promise<Key | undefined> {
+async function readKey(deps: Deps, request: FastifyRequest, file?: Uint8Array): Promise<Key | undefined> {
   const { idempotency_key: inBody, ...body } = (request.body ?? {}) as Record<string, unknown>;
   const copies = [request.headers['idempotency-key'], request.headers['x-idempotency-key'], inBody].flatMap((copy) =>
     copy === undefined || copy === '' ? [] : [copy],
@@ -187,6 +208,7 @@ async function readKey(deps: Deps, request: FastifyRequest): Promise<Key | undef
     key,
     hash: createHash('sha256')
       .update(canonicalJson([body, request.query]))
+      .update(file ?? '')
       .digest(),
     now: deps.now(),
   };

@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import { agentOf, principalOf } from '../http/auth.ts';
+import { once } from '../http/idempotency.ts';
 import { targetOf } from '../http/target.ts';
 import type { Principal } from '../types.ts';
 import { listBases, readBase } from './bases.ts';
@@ -26,14 +27,14 @@ const READ = { scopes: ['knowledge:read' as const] };
 const WRITE = { scopes: ['knowledge:write' as const] };
 const tags = ['knowledge'];
 const UPLOAD =
-  'Send the file as the body, with its Content-Type (text/plain, text/markdown, text/html or application/pdf, at most 20 MB and 2,000,000 characters of text) and title, source and occurred_at in the query; or JSON with `text`. A source that is there is replaced, in one transaction.';
+  'Send the file as the body, with its Content-Type (text/plain, text/markdown, text/html or application/pdf, at most 20 MB and as much text) and title, source and occurred_at in the query; or JSON with `text`. A source that is there is replaced, in one transaction. A large document (more than 200 sections, some 240,000 characters) is answered with 202 and `status: indexing`: its sections are found one after the other from then on, the earlier ones are gone by the reply.';
 
 export const documentRoutes =
   (deps: Deps, engine: Engine): FastifyPluginAsyncZod =>
   async (app) => {
     app.decorateRequest('file', null);
     acceptFiles(app);
-    const response = { 200: wire.uploadReply, 201: wire.uploadReply };
+    const response = { 200: wire.uploadReply, 201: wire.uploadReply, 202: wire.uploadReply };
 
     app.post('/documents', {
       config: WRITE,
@@ -162,12 +163,21 @@ export const documentRoutes =
         params: wire.idParams,
         response: { 200: wire.deletedDocument },
       },
-      handler: async (request) => {
+      handler: async (request, reply) => {
         const id = uuidOf(request.params.id);
         const principal = principalOf(request);
-        const waited = await deleteUpload(deps, principal, id);
-        const sections = waited ? 0 : await deleteDocument(deps, engine, principal, id);
-        return { id, status: 'deleted' as const, sections };
+        const waits = await findUpload(deps, principal, id);
+        return once(
+          deps,
+          request,
+          reply,
+          (keyed): Promise<number | boolean> =>
+            waits ? deleteUpload(keyed, principal, id) : deleteDocument(keyed, engine, principal, id, deps),
+          (gone) => ({
+            status: 200,
+            body: { id, status: 'deleted' as const, sections: typeof gone === 'number' ? gone : 0 },
+          }),
+        );
       },
     });
 
@@ -180,8 +190,15 @@ export const documentRoutes =
     async function keep(request: UploadRequest & { readonly body: Into }, reply: FastifyReply) {
       const principal = principalOf(request);
       const target = targetOf(principal, request.body);
-      const kept = await keepUpload(deps, principal, agentOf(request), target, toUpload(request));
-      return reply.code(201).send({ ...toUploaded(kept), outcome: 'created' as const, ...warned(request) });
+      const { id, ...done } = await once(
+        deps,
+        request,
+        reply,
+        (keyed) => keepUpload(keyed, principal, agentOf(request), target, toUpload(request)),
+        ({ id }) => ({ status: 201, body: { id, outcome: 'created' as const } }),
+        { file: request.file?.bytes },
+      );
+      return { ...(await read(principal, id)), ...done };
     }
 
     /** @throws ApiError not_found, conflict */
@@ -195,11 +212,21 @@ export const documentRoutes =
     const take = (request: UploadRequest, reply: FastifyReply, base: Base, id?: string) =>
       send(request, reply, base, toUpload(request, id));
 
+    /** Answers with the document as it is now: its title and source are not kept under a key, since they go with it. */
     async function send(request: FastifyRequest, reply: FastifyReply, base: Base, upload: Upload) {
-      const { document, outcome } = await ingest(deps, engine, principalOf(request), agentOf(request), base, upload);
-      return reply
-        .code(outcome === 'created' ? 201 : 200)
-        .send({ ...toDocument({ base, document }), outcome, ...warned(request) });
+      const principal = principalOf(request);
+      const { id, ...done } = await once(
+        deps,
+        request,
+        reply,
+        (keyed) => ingest(keyed, engine, principal, agentOf(request), base, upload, deps),
+        ({ document, outcome }) => ({
+          status: document.waiting > 0 ? 202 : outcome === 'created' ? 201 : 200,
+          body: { id: document.id, outcome },
+        }),
+        { file: request.file?.bytes },
+      );
+      return { ...toDocument(await readDocumentRow(deps, principal, id)), ...done };
     }
   };
 

@@ -4,7 +4,7 @@ import { findById, type MemoryRow } from '../db/memories.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import type { Principal } from '../types.ts';
-import { deleteSections, listBases } from './bases.ts';
+import { deleteSections, listBases, thinOut } from './bases.ts';
 import type { Engine } from './engine.ts';
 import * as store from './store.ts';
 import * as stored from './store-sections.ts';
@@ -39,17 +39,24 @@ export async function readDocumentRow(deps: Deps, principal: Principal, id: stri
   return { document, base: bases.find((base) => base.content_space === document.space_id)! };
 }
 
-/** Nothing of it is left. @throws ApiError not_found */
-export async function deleteDocument(deps: Deps, engine: Engine, principal: Principal, id: string): Promise<number> {
+/** Nothing of it is left. `outside`: the deps of many transactions. @throws ApiError not_found */
+export async function deleteDocument(
+  deps: Deps,
+  engine: Engine,
+  principal: Principal,
+  id: string,
+  outside: Deps,
+): Promise<number> {
   const { base } = await readDocumentRow(deps, principal, id);
   const space = base.content_space;
+  const thinned = await thinOut(outside, engine, space, id);
   return deps.db.transaction({ spaces: [base.space_id, space], owner: principal.owner }, async (tx) => {
     const there = (await store.holdBase(tx, base)) && (await store.deleteDocumentRow(tx, space, id));
     if (!there) throw new ApiError('not_found', 'no such document is visible to this token');
     const { sections, totals } = await deleteSections(tx, engine, space, id);
     await engine.touchSpace(tx, space, totals);
     await audit(tx, principal, { action: 'document.delete', target: id, at: deps.now() });
-    return sections;
+    return sections + thinned;
   });
 }
 

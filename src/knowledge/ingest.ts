@@ -1,5 +1,6 @@
 /** Takes a document in: its text, words and vectors. A document that was there before is replaced in one transaction. */
 import { createHash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
 import { audit } from '../db/audit.ts';
 import type { Tx } from '../db/db.ts';
@@ -8,11 +9,13 @@ import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import { ANALYSER } from '../text/analyse.ts';
 import type { Agent, Principal } from '../types.ts';
-import { deleteSections } from './bases.ts';
+import { deleteSections, LARGE, thinOut } from './bases.ts';
 import type { Engine } from './engine.ts';
-import { prepare, titleOf } from './prepare.ts';
+import { deleteParts, dropParts, release, storeParts, totalsOf } from './parts.ts';
+import { embed, prepare, titleOf } from './prepare.ts';
+import type { Extracted } from './read/extracted.ts';
 import { type File, readDocument } from './read/index.ts';
-import { cutSections } from './sections.ts';
+import { type Section, sectionsOf } from './sections.ts';
 import * as store from './store.ts';
 import * as stored from './store-sections.ts';
 
@@ -33,9 +36,9 @@ export interface Ingested {
   readonly outcome: 'created' | 'updated' | 'unchanged';
 }
 
-const MAX_SECTIONS = 5_000;
+const MAX_SECTIONS = 50_000;
 
-/** @throws ApiError not_found, payload_too_large, unreadable_document, unavailable */
+/** `outside`: the deps of many transactions. @throws ApiError not_found, payload_too_large, unreadable_document, unavailable */
 export async function ingest(
   deps: Deps,
   engine: Engine,
@@ -43,59 +46,127 @@ export async function ingest(
   agent: Agent,
   base: store.Base,
   upload: Upload,
+  outside: Deps,
 ): Promise<Ingested> {
-  const { space_id, content_space: space } = base;
+  const { content_space: space } = base;
   const hash = hashOf(upload);
   const known = await deps.db.transaction({ spaces: [space], readOnly: true }, (tx) => find(tx, base, upload));
   if (known?.hash.equals(hash)) return { document: known, outcome: 'unchanged' };
 
   const extracted = await readDocument(upload.file);
-  const sections = cutSections(extracted);
-  if (sections.length > MAX_SECTIONS)
-    throw new ApiError('payload_too_large', `the document has more than ${MAX_SECTIONS} sections: split it`);
+  const sections = await cutInTurns(extracted);
   const now = deps.now();
-  const title = titleOf(upload.title ?? extracted.title ?? upload.source);
-  const occurredAt = upload.occurredAt ?? now;
-  const prepared = await prepare(deps, engine, { title, occurredAt }, sections);
-  const model = await ensureModel(deps.db, deps.embedder);
   const row: store.DocumentRow = {
     space_id: space,
     id: uuidv7(),
     source: upload.source ?? null,
-    title,
+    title: titleOf(upload.title ?? extracted.title ?? upload.source),
     content_type: upload.file.type,
     hash,
     bytes: upload.file.bytes.length,
     characters: extracted.text.length,
     pages: extracted.pages?.length ?? null,
     sections: sections.length,
-    embedded: prepared.every(({ passages }) => passages !== undefined),
+    waiting: 0,
+    embedded: false,
     owner_id: principal.owner,
     agent_id: principal.boundAgent ?? agent.id ?? null,
-    occurred_at: occurredAt,
+    occurred_at: upload.occurredAt ?? now,
     created_at: now,
     updated_at: now,
     version: 1,
   };
+  const isLarge = sections.length > LARGE;
+  const kept = isLarge ? await storeParts(outside.db, space, sections, now) : undefined;
+  const write = kept === undefined ? await writeNow(deps, engine, base, row, sections) : writeLater(kept);
+  try {
+    if (known && known.sections > LARGE) await thinOut(outside, engine, space, known.id);
+    return await put(deps, engine, principal, base, upload, row, write);
+  } catch (error) {
+    if (kept !== undefined) await dropParts(outside.db, space, kept);
+    throw error;
+  }
+}
 
-  return deps.db.transaction({ spaces: [space_id, space], owner: principal.owner }, async (tx) => {
+/** The document itself, in one transaction: its row, its sections or the work that they are, and the end of what it replaces. */
+function put(
+  deps: Deps,
+  engine: Engine,
+  principal: Principal,
+  base: store.Base,
+  upload: Upload,
+  row: store.DocumentRow,
+  write: Write,
+): Promise<Ingested> {
+  const { content_space: space } = base;
+  return deps.db.transaction({ spaces: [base.space_id, space], owner: principal.owner }, async (tx) => {
     if (!(await store.holdBase(tx, base)))
       throw new ApiError('not_found', 'no such knowledge base is visible to this token');
     const placed = await place(tx, base, upload, row);
+    await deleteParts(tx, space, placed.document.id);
     const before = await deleteSections(tx, engine, space, placed.document.id);
-    const seqs = await stored.insertSections(tx, base, placed.document, prepared, ANALYSER);
-    for (const [i, { passages, termCount }] of prepared.entries()) {
-      if (passages) await engine.writePassages(tx, space, seqs[i]!, model, passages, termCount);
-    }
-    const lengths = prepared.map(({ words }) => words.length);
+    const { totals, ...done } = await write(tx, placed.document);
     await engine.touchSpace(tx, space, {
-      memories: lengths.filter((length) => length > 0).length + before.totals.memories,
-      terms: lengths.reduce((sum, length) => sum + length, before.totals.terms),
+      memories: totals.memories + before.totals.memories,
+      terms: totals.terms + before.totals.terms,
     });
     const action = placed.outcome === 'created' ? 'document.add' : 'document.replace';
-    await audit(tx, principal, { action, target: placed.document.id, at: now });
-    return placed;
+    await audit(tx, principal, { action, target: placed.document.id, at: row.updated_at });
+    return { document: { ...placed.document, ...done }, outcome: placed.outcome };
   });
+}
+
+/** Sections cut at a time, a few milliseconds of work. */
+const CUT_AT_ONCE = 100;
+
+/** @throws ApiError payload_too_large */
+async function cutInTurns(extracted: Extracted): Promise<Section[]> {
+  const sections: Section[] = [];
+  for (const section of sectionsOf(extracted)) {
+    sections.push(section);
+    if (sections.length > MAX_SECTIONS)
+      throw new ApiError(
+        'payload_too_large',
+        `the document has more than ${MAX_SECTIONS.toLocaleString('en')} sections: split it`,
+      );
+    if (sections.length % CUT_AT_ONCE === 0) await nextTurn();
+  }
+  return sections;
+}
+
+/** Writes the sections of a document that is in place, in its transaction; how the totals of the space move, and what is known of it then. */
+type Write = (
+  tx: Tx,
+  document: store.DocumentRow,
+) => Promise<Pick<store.DocumentRow, 'waiting' | 'embedded'> & { totals: ReturnType<typeof totalsOf> }>;
+
+/** With their words and vectors, which are made before the transaction. */
+async function writeNow(
+  deps: Deps,
+  engine: Engine,
+  base: store.Base,
+  row: store.DocumentRow,
+  sections: readonly Section[],
+): Promise<Write> {
+  const passages = await embed(deps, engine, row, sections);
+  const prepared = await prepare(engine, row, { first: 0, sections, before: null, after: null }, passages);
+  const model = await ensureModel(deps.db, deps.embedder);
+  return async (tx, document) => {
+    const seqs = await stored.insertSections(tx, base, document, prepared, ANALYSER);
+    for (const [i, { passages, termCount }] of prepared.entries()) {
+      if (passages) await engine.writePassages(tx, document.space_id, seqs[i]!, model, passages, termCount);
+    }
+    const embedded = prepared.every(({ passages }) => passages !== undefined);
+    return { waiting: 0, embedded, totals: totalsOf(prepared) };
+  };
+}
+
+/** As work that is done in the background. */
+function writeLater(upload: string): Write {
+  return async (tx, document) => {
+    await release(tx, document.space_id, upload, document.id);
+    return { waiting: document.sections, embedded: false, totals: { memories: 0, terms: 0 } };
+  };
 }
 
 /** Of the file, and of what else decides the sections. */

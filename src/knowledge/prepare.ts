@@ -21,39 +21,64 @@ export interface Prepared {
   readonly passages: Awaited<ReturnType<Engine['passagesOf']>>[number] | undefined;
 }
 
+/** Sections that follow each other, and the contents beside them, which lend their words; null at the ends of the document. */
+export interface Piece {
+  /** Place of the first section in its document. */
+  readonly first: number;
+  readonly sections: readonly Section[];
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
 /** A sender waits this long for vectors; the rest are made in the background, as those of memories are. */
 const PATIENCE_MS = 5_000;
 const EMBEDDED_AT_ONCE = 16;
 
-/** @param document its title and time are part of what is searched */
+/** What is searched of a document beside its text. */
+export interface Described {
+  readonly title: string;
+  readonly occurred_at: Date;
+}
+
+type Memory = Parameters<Engine['wordsOf']>[0];
+
+const toMemory = ({ title, occurred_at }: Described, content: string, headings: readonly string[]): Memory => ({
+  content,
+  path: pathOf(title, headings),
+  author: null,
+  occurred_at,
+  created_at: occurred_at,
+});
+
+const memoriesOf = (document: Described, sections: readonly Section[]): Memory[] =>
+  sections.map(({ content, headings }) => toMemory(document, content, headings));
+
+type Passages = Awaited<ReturnType<Engine['passagesOf']>>;
+
+/** `passages`: the vectors of the first sections, as far as there are any. */
 export async function prepare(
-  deps: Deps,
   engine: Engine,
-  document: { readonly title: string; readonly occurredAt: Date },
-  sections: readonly Section[],
+  document: Described,
+  { first, sections, before, after }: Piece,
+  passages: Passages = [],
 ): Promise<Prepared[]> {
-  const { title, occurredAt: occurred_at } = document;
-  const memories = sections.map(({ content, headings }) => ({
-    content,
-    path: pathOf(title, headings),
-    author: null,
-    occurred_at,
-    created_at: occurred_at,
-  }));
-  const passages = await embed(deps, engine, memories);
+  const { occurred_at } = document;
+  const beside = (content: string | null) => (content === null ? undefined : toMemory(document, content, []));
+  const memories = memoriesOf(document, sections);
   const prepared: Prepared[] = [];
-  for (const [position, memory] of memories.entries()) {
+  for (const [i, memory] of memories.entries()) {
     const id = uuidv7();
+    const position = first + i;
     prepared.push({
       id,
       place: engine.placeOf({ id, position, occurred_at, created_at: occurred_at }),
       position,
-      path: memory.path,
-      section: sections[position]!,
+      path: memory.path!,
+      section: sections[i]!,
       content_hash: createHash('sha256').update(memory.content).digest(),
-      words: engine.wordsOf(memory, memories[position - 1], memories[position + 1]),
+      words: engine.wordsOf(memory, memories[i - 1] ?? beside(before), memories[i + 1] ?? beside(after)),
       termCount: ownTerms(memory).length,
-      passages: passages[position],
+      passages: passages[i],
     });
     // a long document must not hold up everybody else
     await nextTurn();
@@ -62,9 +87,15 @@ export async function prepare(
 }
 
 /** The vectors of the first sections, as far as time goes; fewer when the embedder fails. */
-async function embed(deps: Deps, engine: Engine, memories: Parameters<Engine['passagesOf']>[1]) {
+export async function embed(
+  deps: Deps,
+  engine: Engine,
+  document: Described,
+  sections: readonly Section[],
+): Promise<Passages> {
+  const memories = memoriesOf(document, sections);
   const deadline = performance.now() + PATIENCE_MS;
-  const made: Awaited<ReturnType<Engine['passagesOf']>> = [];
+  const made: Passages = [];
   try {
     while (made.length < memories.length && performance.now() < deadline) {
       made.push(

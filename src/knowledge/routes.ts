@@ -6,6 +6,7 @@ import type { Deps } from '../deps.ts';
 import { ApiError, invalid } from '../errors.ts';
 import { principalOf } from '../http/auth.ts';
 import { normalisePath } from '../http/fields.ts';
+import { once } from '../http/idempotency.ts';
 import type { Principal } from '../types.ts';
 import { createBase, deleteBase, listBases, readBase } from './bases.ts';
 import { documentRoutes } from './document-routes.ts';
@@ -39,9 +40,14 @@ export const knowledgeRoutes =
         const principal = principalOf(request);
         const { team_id: team, name, description = null, bucket, scope = null } = request.body;
         assertTarget(principal, { team, bucket, scope });
-        const base = await createBase(deps, principal, { team, name, description, bucket, scope });
-        const warnings = request.warnings.length > 0 && { warnings: request.warnings };
-        return reply.code(201).send({ ...toBase(base), ...warnings });
+        const done = await once(
+          deps,
+          request,
+          reply,
+          (deps) => createBase(deps, principal, { team, name, description, bucket, scope }),
+          ({ id }) => ({ status: 201, body: { id } }),
+        );
+        return { ...toBase(await readBase(deps, principal, done.id)), ...done };
       },
     });
 
@@ -86,9 +92,15 @@ export const knowledgeRoutes =
         params: wire.idParams,
         response: { 200: wire.deletedBase },
       },
-      handler: async (request) => {
+      handler: (request, reply) => {
         const id = uuidOf(request.params.id);
-        return { id, status: 'deleted' as const, ...(await deleteBase(deps, principalOf(request), id)) };
+        return once(
+          deps,
+          request,
+          reply,
+          (keyed) => deleteBase(keyed, engine, principalOf(request), id, deps),
+          (deleted) => ({ status: 200, body: { id, status: 'deleted' as const, ...deleted } }),
+        );
       },
     });
 

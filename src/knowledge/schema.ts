@@ -127,6 +127,8 @@ export const documentSchema = z.object({
   characters: z.number().int().describe('UTF-16 units of its text; ranges count in them.'),
   pages: z.number().int().nullable(),
   sections: z.number().int(),
+  status: z.enum(['indexing', 'ready']).describe('indexing: the words of a large document are being made.'),
+  sections_indexed: z.number().int().describe('Of the sections: those that are found by now.'),
   embedded: z.boolean().describe('false: some sections are found by their words only, until their vectors are made.'),
   agent_id: z.string().nullable(),
   occurred_at: time,

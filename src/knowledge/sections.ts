@@ -19,9 +19,11 @@ export interface Section {
   readonly page: number | null;
 }
 
-export function cutSections(document: Extracted): Section[] {
+export const cutSections = (document: Extracted): Section[] => [...sectionsOf(document)];
+
+/** One after the other, so that a long document can be cut in turns. */
+export function* sectionsOf(document: Extracted): Generator<Section> {
   const { text } = document;
-  const sections: Section[] = [];
   for (const block of blocksOf(document)) {
     for (let at = block.start; at < block.end; ) {
       const cut = cutAfter(text, at, block.end);
@@ -29,12 +31,11 @@ export function cutSections(document: Extracted): Section[] {
       const start = at + (raw.length - raw.trimStart().length);
       const content = raw.trim();
       if (!isBlank(content)) {
-        sections.push({ start, end: start + content.length, content, headings: block.headings, page: block.page });
+        yield { start, end: start + content.length, content, headings: block.headings, page: block.page };
       }
       at = cut;
     }
   }
-  return sections;
 }
 
 interface Block {

@@ -5,10 +5,14 @@ import { sql } from '../db/sql.ts';
 import type { Prepared } from './prepare.ts';
 import { type Base, type DocumentRow, NOTHING } from './store.ts';
 
-/** Short keys of the sections of a document, in order. */
-export async function sectionsOf(tx: Tx, space: number, document: string): Promise<string[]> {
+const ALL = 1_000_000;
+
+/** Short keys of the sections of a document in order, or of a whole base. */
+export async function sectionsOf(tx: Tx, space: number, document: string | undefined, limit = ALL): Promise<string[]> {
   const rows = await tx.query<{ seq: string }>(sql`
-    select seq from memories where space_id = ${space} and session_id = ${document} order by place`);
+    select seq from memories where space_id = ${space}${
+      document === undefined ? sql` order by seq` : sql` and session_id = ${document} order by place`
+    } limit ${limit}`);
   return rows.map((row) => row.seq);
 }
 
@@ -43,7 +47,7 @@ const SECTIONS_A_STATEMENT = 250;
 /** Writes sections with their words. Short keys in the order of the sections. */
 export async function insertSections(
   tx: Tx,
-  base: Base,
+  base: Pick<Base, 'id' | 'content_space' | 'bucket' | 'scope'>,
   document: DocumentRow,
   sections: readonly Prepared[],
   analyser: string,

@@ -27,6 +27,8 @@ export interface DocumentRow {
   readonly characters: number;
   readonly pages: number | null;
   readonly sections: number;
+  /** Of them: those that are not searched yet. */
+  readonly waiting: number;
   /** Every section has its vectors. */
   readonly embedded: boolean;
   readonly owner_id: string;
@@ -99,7 +101,11 @@ export async function deleteSpace(tx: Tx, space: number): Promise<void> {
   await tx.query(sql`delete from spaces where id = ${space} and kind = 'knowledge'`);
 }
 
+/** Sections of document d that stand in parts. */
+const WAITING: Sql = sql`(select coalesce(sum(p.amount), 0)::int from document_parts p where p.space_id = d.space_id and p.document_id = d.id)`;
+
 const DOCUMENT: Sql = sql`d.space_id, d.id, d.source, d.title, d.content_type, d.hash, d.bytes, d.characters, d.pages, d.sections,
+  ${WAITING} as waiting, ${WAITING} = 0 and
   not exists (select from memories m where m.embedded_by = 0 and m.space_id = d.space_id and m.session_id = d.id::text and m.status <> 'deleted')
     as embedded,
   d.owner_id, d.agent_id, d.occurred_at, d.created_at, d.updated_at, d.version`;
@@ -140,4 +146,15 @@ export async function replaceDocument(tx: Tx, d: DocumentRow): Promise<void> {
 export async function deleteDocumentRow(tx: Tx, space: number, id: string): Promise<boolean> {
   const rows = await tx.query(sql`delete from documents where space_id = ${space} and id = ${id} returning id`);
   return rows.length > 0;
+}
+
+/** Documents whose sections are being taken away are no longer the files that they were made of, and get no more sections. */
+export async function unmake(tx: Tx, space: number, document: string | undefined): Promise<void> {
+  const these = document === undefined ? NOTHING : sql` and id = ${document}`;
+  const rows = await tx.query<{ id: string }>(
+    sql`update documents set hash = '' where space_id = ${space}${these} returning id`,
+  );
+  await tx.query(
+    sql`delete from document_parts where space_id = ${space} and document_id = any (${rows.map((row) => row.id)}::uuid[])`,
+  );
 }

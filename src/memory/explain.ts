@@ -8,7 +8,7 @@ import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import type { Principal } from '../types.ts';
 import type { Match, RecallLinks } from './links.ts';
-import { type Usage, usageOf } from './usage.ts';
+import { contextsOf, type Usage, type UseContext, usageOf } from './usage.ts';
 import { findVersion, listVersions, type Version, type VersionPage } from './versions.ts';
 
 /** Which memory; a bucket, scope or team that is named must be its own. */
@@ -30,6 +30,8 @@ export interface Explained {
   readonly row: MemoryRow;
   readonly versions: readonly Version[];
   readonly usage: Usage;
+  /** The asking owner's own. */
+  readonly contexts: readonly UseContext[];
   readonly match: Match | null;
   readonly embedding: readonly PassageView[] | null;
 }
@@ -49,6 +51,7 @@ export async function explain(
     row,
     versions: await listVersions(tx, row, principal, { limit: SHOWN_VERSIONS, before: undefined }),
     usage: await usageOf(tx, row.space_id, row.seq),
+    contexts: await contextsOf(tx, row.space_id, row.seq, principal.owner),
     embedding: asked.includeEmbedding ? await passagesOf(tx, row) : null,
   }));
   return {

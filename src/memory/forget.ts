@@ -18,6 +18,7 @@ import { type ForgetMode, proveGone, type Receipt, traceOf, writeReceipts } from
 import { removeMemories } from './remove.ts';
 import { reviseMemory } from './revise.ts';
 import { hashOf, toColumns, touchSpace } from './store.ts';
+import { redactContexts } from './usage.ts';
 import { redactVersions } from './versions.ts';
 import type { Totals } from './words.ts';
 
@@ -105,12 +106,14 @@ async function replaceText(
   const columns = { ...toColumns(row, now), content, content_hash: hashOf(content), metadata: {} };
   const { totals } = await reviseMemory(tx, row, columns, { action: 'redact', status: row.status, now, vectors });
   await redactVersions(tx, row.space_id, row.seq, content);
+  await redactContexts(tx, row.space_id, row.seq);
   return totals;
 }
 
 async function redactAway(tx: Tx, { space_id: space, seq }: MemoryRow, at: Date): Promise<Totals> {
   const totals = await removeMemories(tx, space, [seq], { kind: 'soft', at });
   await redactVersions(tx, space, seq, REDACTED);
+  await redactContexts(tx, space, seq);
   await tx.query(sql`
     update memories set content = ${REDACTED}, content_hash = ${hashOf(REDACTED)}, metadata = '{}', action = 'redact'
     where space_id = ${space} and seq = ${seq}`);

@@ -25,6 +25,7 @@ export interface ImportedVersion extends Columns {
 
 interface Columns {
   readonly action: Action;
+  readonly reason: string | null;
   readonly content: string;
   readonly bucket: string;
   readonly scope: string | null;
@@ -138,6 +139,7 @@ function toColumns(
   const date = (text: string | null | undefined) => (text == null ? null : new Date(text));
   return {
     action: record.action,
+    reason: record.reason ?? null,
     content: record.content,
     bucket: record.bucket ?? bucket,
     scope: record.scope ?? scope,

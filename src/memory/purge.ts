@@ -1,6 +1,8 @@
 /** Deletes for good what nobody can read any more: expired memories, those that were soft-deleted long ago, and keys of old requests. */
+import { setTimeout as sleepFor } from 'node:timers/promises';
 import { audit } from '../db/audit.ts';
 import { type Sql, sql } from '../db/sql.ts';
+import { tidy } from '../db/tidy.ts';
 import type { Deps } from '../deps.ts';
 import { removeMemories } from './remove.ts';
 import { touchSpace } from './store.ts';
@@ -13,8 +15,56 @@ export interface Purged {
 
 const DAY_MS = 86_400_000;
 
+/** What a session was sent so long ago is no longer in anybody's context. */
+const SESSION_DAYS = 30;
+
 /** Memories a transaction: writers of the space wait for no more than that. */
 const BATCH = 200;
+
+/** What is expired still counts in the totals of BM25, so it goes soon after its end; and what was written meanwhile is no longer unseen. */
+const LEAST_PAUSE_MS = 1_000;
+const MOST_PAUSE_MS = 60_000;
+
+/** Waits, or returns early when the signal aborts. */
+export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
+
+const sleepReally: Sleep = (ms, signal) => sleepFor(ms, undefined, { signal, ref: false }).catch(() => {});
+
+/** Purges whenever something expires, and once a minute, until it is stopped; then vacuums where nobody else does. A failure waits for the next turn. */
+export function keepPurged(deps: Deps, sleep: Sleep = sleepReally): { stop(): Promise<void> } {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  async function loop(): Promise<void> {
+    while (!signal.aborted) {
+      let pause = MOST_PAUSE_MS;
+      try {
+        const purged = await purge(deps);
+        if (purged.memories + purged.keys > 0) deps.log.info({ event: 'purged', ...purged }, 'purged');
+        await tidy(deps.db);
+        pause = await untilNextEnd(deps);
+      } catch (err) {
+        if (!signal.aborted) deps.log.warn({ err, event: 'purge_failed' }, 'the purge failed');
+      }
+      if (!signal.aborted) await sleep(pause, signal);
+    }
+  }
+  const ended = loop();
+  return {
+    async stop() {
+      stopping.abort();
+      await ended;
+    },
+  };
+}
+
+/** Milliseconds until the next memory expires, inside the bounds. */
+async function untilNextEnd(deps: Deps): Promise<number> {
+  const [row] = await deps.db.admin((tx) =>
+    tx.query<{ next: Date | null }>(sql`select min(expires_at) as next from memories where expires_at is not null`),
+  );
+  const next = row?.next ? row.next.getTime() - deps.now().getTime() : MOST_PAUSE_MS;
+  return Math.min(MOST_PAUSE_MS, Math.max(LEAST_PAUSE_MS, next));
+}
 
 /** May run on several replicas at once. */
 export async function purge(deps: Deps): Promise<Purged> {
@@ -34,6 +84,8 @@ export async function purge(deps: Deps): Promise<Purged> {
   const keys = await deps.db.admin((tx) =>
     tx.query(sql`delete from idempotency_keys where expires_at <= ${now} returning 1`),
   );
+  const longAgo = new Date(now.getTime() - SESSION_DAYS * DAY_MS);
+  await deps.db.admin((tx) => tx.query(sql`delete from sent_memories where sent_at < ${longAgo}`));
   return { memories, keys: keys.length };
 }
 

@@ -30,6 +30,7 @@ const columns = {
   occurred_at: instant.nullish(),
   expires_at: instant.nullish(),
   action: z.enum(ACTIONS).default('remember'),
+  reason: z.string().max(1_000).nullish(),
 };
 
 const versionNumber = z.number().int().min(1).max(2_147_483_647);
@@ -104,6 +105,7 @@ function toColumns(row: MemoryRow) {
     occurred_at: row.occurred_at?.toISOString(),
     expires_at: row.expires_at?.toISOString(),
     action: row.action,
+    reason: row.reason,
   };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value != null)) as typeof all;
 }

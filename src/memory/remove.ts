@@ -23,7 +23,7 @@ export async function removeMemories(
     await keepVersions(tx, space, seqs, removal.at);
     await tx.query(sql`
       update memories set status = 'deleted', deleted_at = ${removal.at}, updated_at = greatest(updated_at, ${removal.at}),
-        action = 'forget', version = version + 1
+        action = 'forget', reason = null, version = version + 1
       where space_id = ${space} and seq = any (${seqs}::bigint[])`);
   } else {
     await tx.query(sql`delete from memories where space_id = ${space} and seq = any (${seqs}::bigint[])`);

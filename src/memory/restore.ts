@@ -21,8 +21,8 @@ export interface Restored extends Updated {
   readonly restored: boolean;
 }
 
-/** @throws ApiError not_found; conflict when its text is gone, it has expired, or its semantic key is taken by now */
-export async function restore(deps: Deps, principal: Principal, id: string): Promise<Restored> {
+/** `reason` is kept with the version. @throws ApiError not_found; conflict when its text is gone, it has expired, or its semantic key is taken by now */
+export async function restore(deps: Deps, principal: Principal, id: string, reason: string | null): Promise<Restored> {
   const spaces = await findSpaces(deps.db, spacesOf(principal));
   const now = deps.now();
   const [read] = await deps.db.transaction({ spaces, readOnly: true }, (tx) =>
@@ -45,6 +45,7 @@ export async function restore(deps: Deps, principal: Principal, id: string): Pro
       const status = await statusBefore(tx, row);
       const { written, totals } = await reviseMemory(tx, row, toColumns(row, now), {
         action: 'restore',
+        reason,
         status,
         now,
         vectors,

@@ -10,6 +10,8 @@ import { besides, indexWords, type Totals } from './words.ts';
 
 export interface Revision {
   readonly action: Action;
+  /** Why, in the caller's words. */
+  readonly reason?: string | null;
   readonly status: MemoryStatus;
   readonly now: Date;
   /** New vectors; undefined when nothing that they are made of changed. */
@@ -21,12 +23,12 @@ export async function reviseMemory(
   tx: Tx,
   row: Pick<MemoryRow, 'space_id' | 'seq' | 'version'>,
   columns: Columns,
-  { action, status, now, vectors }: Revision,
+  { action, reason = null, status, now, vectors }: Revision,
 ): Promise<{ written: Written; totals: Totals }> {
   const { space_id: space, seq } = row;
   const before = await besides(tx, space, [seq]);
   await keepVersions(tx, space, [seq], now);
-  const written = await replaceMemory(tx, space, seq, columns, { action, status });
+  const written = await replaceMemory(tx, space, seq, columns, { action, reason, status });
   if (vectors) {
     await keepPassages(tx, space, seq, row.version);
     await writePassages(tx, space, seq, vectors.model, vectors.passages, ownTerms(columns).length);

@@ -71,7 +71,7 @@ export const changeRoutes =
           deps,
           request,
           reply,
-          (deps) => restore(deps, principalOf(request), id),
+          (deps) => restore(deps, principalOf(request), id, request.body.reason ?? null),
           (body) => ({ status: 200, body }),
         );
         const row = await memoryAt(deps, principalOf(request), id, done.version);
@@ -92,11 +92,12 @@ export const changeRoutes =
       },
       handler: (request, reply) => {
         const id = uuidOf(request.params.id);
+        const { usage_tracking_id: trackingId = null, context = null } = request.body;
         return once(
           deps,
           request,
           reply,
-          (deps) => markUsed(deps, principalOf(request), id, request.body.usage_tracking_id ?? null),
+          (deps) => markUsed(deps, principalOf(request), id, { trackingId, context }),
           (usage) => ({
             status: 200,
             body: { id, memory_id: id, action: 'used' as const, ...toWireUsage(usage) },

@@ -21,7 +21,7 @@ import {
   versionsReply,
 } from './schema-life.ts';
 import { stats } from './stats.ts';
-import { any, toWireReceipt, toWireUsage, toWireVersion } from './wire.ts';
+import { any, toWireContexts, toWireReceipt, toWireUsage, toWireVersion } from './wire.ts';
 
 export const readRoutes =
   (deps: Deps, links: RecallLinks): FastifyPluginAsyncZod =>
@@ -129,7 +129,7 @@ export const readRoutes =
           ...memory,
           memory,
           versions: found.versions.map((version) => toWireVersion(version, agentOf(request))),
-          usage: toWireUsage(found.usage),
+          usage: { ...toWireUsage(found.usage), contexts: toWireContexts(found.contexts) },
           match: found.match,
           embedding: found.embedding?.map((passage) => ({ ...passage, vector: [...passage.vector] })) ?? null,
           ...named(request),

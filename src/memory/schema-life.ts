@@ -52,6 +52,7 @@ export const patchReply = memorySchema
 const versionShape = z.object({
   ...memoryShape,
   action: z.enum(ACTIONS).describe('What made this version.'),
+  reason: z.string().nullable().describe('Why, where a restore said so. A redaction empties it.'),
   valid_from: z.string(),
   valid_to: z.string().nullable().describe('null: the present version.'),
 });
@@ -87,7 +88,11 @@ export const explainReply = z.object({
   ...memoryShape,
   memory: memorySchema,
   versions: z.array(versionShape).describe('The newest twenty, the present one first.'),
-  usage: usageShape,
+  usage: usageShape.extend({
+    contexts: z
+      .array(z.object({ at: z.string(), context: z.string() }))
+      .describe('What this owner said that it was used for, newest first.'),
+  }),
   match: z
     .object({
       rank: z.number().int().nullable().describe('1 is the best; null: not among the candidates of this query.'),
@@ -114,7 +119,7 @@ export const explainReply = z.object({
 });
 
 export const restoreBody = z.object({
-  reason: z.string().max(1_000).optional().describe('Taken, and not kept.'),
+  reason: z.string().max(1_000).optional().describe('Kept with the version that this makes.'),
   metadata: object.optional().describe('Taken, and not kept.'),
   idempotency_key: key,
 });
@@ -126,7 +131,13 @@ export const restoreReply = z.object({
 
 export const usageBody = z.object({
   action: z.literal('used').default('used'),
-  context: z.string().max(4_000).optional().describe('Taken, and not kept.'),
+  context: z
+    .string()
+    .max(4_000)
+    .optional()
+    .describe(
+      'What for. The latest of them are kept, for this owner to read in explain, until the memory is redacted or gone.',
+    ),
   usage_tracking_id: name
     .optional()
     .describe('From the answer that showed the memory; the same one twice in a row counts once.'),

@@ -84,7 +84,7 @@ export async function replaceMemory(
   space: number,
   seq: string,
   m: Columns,
-  made: { readonly action: Action; readonly status: MemoryStatus },
+  made: { readonly action: Action; readonly reason?: string | null; readonly status: MemoryStatus },
 ): Promise<Written> {
   const [row] = await tx.query<Written>(sql`
     update memories set bucket = ${m.bucket}, scope = ${m.scope}, semantic_key = ${m.semantic_key}, path = ${m.path}, memory_type = ${m.memory_type}, content = ${m.content}, content_hash = ${m.content_hash},
@@ -92,7 +92,7 @@ export async function replaceMemory(
       agent_instance = ${m.agent_instance}, session_id = ${m.session_id}, position = ${m.position}, place = ${m.place},
       metadata = ${JSON.stringify(m.metadata)}::jsonb, provenance = ${JSON.stringify(m.provenance)}::jsonb, occurred_at = ${m.occurred_at},
       updated_at = greatest(updated_at, ${m.now}), expires_at = ${m.expires_at}, analyser = ${m.analyser}, status = ${made.status},
-      deleted_at = null, action = ${made.action}, version = version + 1
+      deleted_at = null, action = ${made.action}, reason = ${made.reason ?? null}, version = version + 1
     where space_id = ${space} and seq = ${seq} returning ${RETURNED}`);
   return row!;
 }
@@ -108,11 +108,11 @@ export async function insertImported(
   const [row] = await tx.query<{ seq: string }>(sql`
     insert into memories (space_id, id, owner_id, bucket, scope, path, memory_type, status, content, content_hash, semantic_key, importance,
       confidence, source, author, agent_id, agent_instance, session_id, position, place, metadata, provenance, occurred_at, created_at, updated_at,
-      expires_at, version, action, analyser)
+      expires_at, version, action, reason, analyser)
     values (${space}, ${m.id}, ${owner}, ${m.bucket}, ${m.scope}, ${m.path}, ${m.memory_type}, ${m.status}, ${m.content}, ${hashOf(m.content)},
       ${m.semantic_key}, ${m.importance}, ${m.confidence}, ${m.source}, ${m.author}, ${m.agent_id}, ${m.agent_instance}, ${m.session_id},
       ${m.position}, ${placeOf(m)}, ${JSON.stringify(m.metadata)}::jsonb, ${JSON.stringify(m.provenance)}::jsonb, ${m.occurred_at}, ${m.created_at},
-      ${m.updated_at}, ${m.expires_at}, ${m.version}, ${m.action}, ${analyser})
+      ${m.updated_at}, ${m.expires_at}, ${m.version}, ${m.action}, ${m.reason}, ${analyser})
     on conflict (space_id, bucket, scope, semantic_key) where semantic_key is not null and status <> 'deleted' do nothing
     returning seq`);
   return row?.seq;

@@ -19,6 +19,17 @@ export interface Usage {
   readonly last_at: Date | null;
 }
 
+/** What a memory was used for, in the words of one owner. */
+export interface UseContext {
+  readonly owner: string;
+  /** RFC 3339 */
+  readonly at: string;
+  readonly context: string;
+}
+
+/** Of all owners together: the latest say most, and a row is bounded. */
+const KEPT_CONTEXTS = 20;
+
 const UNUSED: Usage = { used: 0, reinforced: 0, standing: 0, last_at: null };
 
 /** Doublings up to the highest standing, 31 uses: what is used daily must not drown what is needed once. */
@@ -34,14 +45,19 @@ export async function markUsed(
   deps: Deps,
   principal: Principal,
   id: string,
-  trackingId: string | null,
+  { trackingId, context }: { readonly trackingId: string | null; readonly context: string | null },
 ): Promise<Usage> {
   const spaces = await findSpaces(deps.db, spacesOf(principal));
   const now = deps.now();
   return deps.db.transaction({ spaces }, async (tx) => {
     const row = await lockMemory(tx, spaces, id, visible(principal, now));
     if (!row) throw new ApiError('not_found');
-    return count(tx, row.space_id, row.seq, { kind: 'used', trackingId }, now);
+    const usage = await count(tx, row.space_id, row.seq, { kind: 'used', trackingId }, now);
+    if (context !== null) {
+      const said: UseContext = { owner: principal.owner, at: now.toISOString(), context };
+      await keepContext(tx, row.space_id, row.seq, said);
+    }
+    return usage;
   });
 }
 
@@ -81,4 +97,24 @@ export async function usageOf(tx: Tx, space: number, seq: string): Promise<Usage
     sql`select used, reinforced, standing, last_at from memory_usage where space_id = ${space} and seq = ${seq}`,
   );
   return row ? { ...row, standing: Math.round(row.standing * STEPS) / STEPS } : UNUSED;
+}
+
+async function keepContext(tx: Tx, space: number, seq: string, said: UseContext): Promise<void> {
+  const one = sql`space_id = ${space} and seq = ${seq}`;
+  const [row] = await tx.query<{ contexts: UseContext[] }>(sql`select contexts from memory_usage where ${one}`);
+  const contexts = [said, ...(row?.contexts ?? [])].slice(0, KEPT_CONTEXTS);
+  await tx.query(sql`update memory_usage set contexts = ${JSON.stringify(contexts)}::jsonb where ${one}`);
+}
+
+/** Those of one owner: in a team's space others read the memory, and not what it was used for. */
+export async function contextsOf(tx: Tx, space: number, seq: string, owner: string): Promise<UseContext[]> {
+  const [row] = await tx.query<{ contexts: UseContext[] }>(
+    sql`select contexts from memory_usage where space_id = ${space} and seq = ${seq}`,
+  );
+  return (row?.contexts ?? []).filter((said) => said.owner === owner);
+}
+
+/** What it was used for may quote the text that is redacted. */
+export async function redactContexts(tx: Tx, space: number, seq: string): Promise<void> {
+  await tx.query(sql`update memory_usage set contexts = '[]' where space_id = ${space} and seq = ${seq}`);
 }

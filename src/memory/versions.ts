@@ -14,7 +14,7 @@ export interface Version extends MemoryRow {
 }
 
 /** As `versioned` names them. */
-const KEPT: Sql = sql`action, bucket, scope, path, memory_type, status, content, semantic_key, importance, confidence, source, author,
+const KEPT: Sql = sql`action, reason, bucket, scope, path, memory_type, status, content, semantic_key, importance, confidence, source, author,
   agent_id, agent_instance, session_id, position, place, metadata, provenance, occurred_at, expires_at`;
 
 /** Copies the present rows. Call it before the change; `now` ends their validity, and is never before it began. */
@@ -28,7 +28,7 @@ export async function keepVersions(tx: Tx, space: number, seqs: readonly string[
 /** The text and the vectors of every version of a memory go; that there was a version, and when, stays. */
 export async function redactVersions(tx: Tx, space: number, seq: string, replacement: string): Promise<void> {
   await tx.query(sql`
-    update memory_versions set content = ${replacement}, metadata = '{}' where space_id = ${space} and seq = ${seq}`);
+    update memory_versions set content = ${replacement}, metadata = '{}', reason = null where space_id = ${space} and seq = ${seq}`);
   await tx.query(sql`delete from passage_versions where space_id = ${space} and seq = ${seq}`);
 }
 
@@ -91,7 +91,7 @@ export async function insertVersions(
   for (const v of memory.versions) {
     await tx.query(sql`
       insert into memory_versions (space_id, seq, version, valid_from, valid_to, ${KEPT})
-      values (${space}, ${seq}, ${v.version}, ${v.valid_from}, ${v.valid_to}, ${v.action}, ${v.bucket}, ${v.scope}, ${v.path}, ${v.memory_type},
+      values (${space}, ${seq}, ${v.version}, ${v.valid_from}, ${v.valid_to}, ${v.action}, ${v.reason}, ${v.bucket}, ${v.scope}, ${v.path}, ${v.memory_type},
         ${v.status}, ${v.content}, ${v.semantic_key}, ${v.importance}, ${v.confidence}, ${v.source}, ${v.author}, ${v.agent_id},
         ${v.agent_instance}, ${v.session_id}, ${v.position}, ${placeOf({ ...memory, ...v })}, ${JSON.stringify(v.metadata)}::jsonb, ${JSON.stringify(v.provenance)}::jsonb,
         ${v.occurred_at}, ${v.expires_at})`);

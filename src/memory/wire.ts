@@ -2,7 +2,7 @@
 import { toWire } from '../http/wire.ts';
 import type { Agent } from '../types.ts';
 import type { Receipt } from './receipt.ts';
-import type { Usage } from './usage.ts';
+import type { Usage, UseContext } from './usage.ts';
 import type { Version } from './versions.ts';
 
 export const any = (value: string | undefined): string | undefined => (value === '%' ? undefined : value);
@@ -17,8 +17,11 @@ export const toWireReceipt = (receipt: Receipt) => ({
 export const toWireVersion = (version: Version, asking: Agent) => ({
   ...toWire(version, asking),
   action: version.action,
+  reason: version.reason,
   valid_from: version.valid_from.toISOString(),
   valid_to: version.valid_to?.toISOString() ?? null,
 });
+
+export const toWireContexts = (contexts: readonly UseContext[]) => contexts.map(({ at, context }) => ({ at, context }));
 
 export const toWireUsage = ({ last_at, ...usage }: Usage) => ({ ...usage, last_at: last_at?.toISOString() ?? null });

@@ -38,7 +38,11 @@ const idOf = (reply: RouteReply): unknown => reply.id;
 const TODO_STATUS: Readonly<Record<string, string>> = { done: 'completed', pending: 'open' };
 
 const removal: Operation = {
-  request: (args) => ({ method: 'DELETE', path: `/ledger/transactions/${withId(args).id}`, input: {} }),
+  request: ({ idempotency_key, ...args }) => ({
+    method: 'DELETE',
+    path: `/ledger/transactions/${withId(args).id}`,
+    input: idempotency_key === undefined ? {} : { idempotency_key },
+  }),
   result: ({ id, status }) => ({ id, status }),
 };
 

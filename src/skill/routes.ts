@@ -49,10 +49,9 @@ export const skillRoutes =
         const { operation } = request.body;
         if (operation === 'doctor') return answer(request, operation, await doctor(request, authenticate));
         const { request: toRequest, result } = OPERATIONS[operation];
-        const inner = toRequest(
-          toArguments({ ...request.body.arguments, idempotency_key: keyFor(operation, request.body) }),
-        );
+        const inner = toRequest(withKey(operation, request.body));
         const { status, body, headers } = await ask(app, request, request.body, inner);
+        if (headers[REPLAYED] !== undefined) reply.header(REPLAYED, headers[REPLAYED]);
         if (status >= 400) return refuse(request, reply, status, body, headers);
         request.warnings.push(...(body.warnings ?? []));
         return answer(request, operation, typeof body === 'string' ? body : result(body));
@@ -62,11 +61,26 @@ export const skillRoutes =
 
 type Body = z.infer<typeof operationBody>;
 
-/** Reads on the canonical mount know no such field, and need none. */
-const keyFor = (operation: Body['operation'], body: Body): string | undefined =>
-  ['remember', 'update', 'forget', 'state-save', 'todo-add', 'todo-done', 'expense-add'].includes(operation)
-    ? body.idempotency_key
-    : undefined;
+const REPLAYED = 'idempotent-replayed';
+
+/** Operations that read: their routes know no key on the canonical mount, and need none. */
+const READS: ReadonlySet<Body['operation']> = new Set([
+  'recall',
+  'search',
+  'state-restore',
+  'todo-list',
+  'ledger-list',
+  'ledger-summary',
+  'overview',
+  'activity',
+]);
+
+/** The key beside the arguments or among them goes to the route behind, which does the operation once. */
+function withKey(operation: Body['operation'], body: Body): Arguments {
+  const { idempotency_key: among, ...args } = toArguments(body.arguments);
+  const key = body.idempotency_key ?? among;
+  return key === undefined || READS.has(operation) ? args : { ...args, idempotency_key: key };
+}
 
 async function ask(
   app: FastifyInstance,

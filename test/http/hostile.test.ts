@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import t from 'tap';
 import { ERRORS } from '../../src/errors.ts';
 import { startService } from '../helpers/service.ts';
@@ -221,4 +222,44 @@ t.test('pages of other origins read nothing, unless the operator names them', as
     headers: { ...preflight, origin: 'https://evil.example' },
   });
   t.notOk(foreign.headers['access-control-allow-origin']);
+});
+
+t.test('a client that drips its request is cut off, and others are answered meanwhile', async (t) => {
+  const service = await startService({ env: { REQUEST_TIMEOUT_MS: '400' } });
+  t.teardown(() => service.close());
+  const address = new URL(await service.app.listen({ port: 0, host: '127.0.0.1' }));
+  const auth = `Authorization: Bearer ${service.token()}`;
+  const head = `POST /docs/api/memory/remember HTTP/1.1\r\nHost: x\r\n${auth}\r\nContent-Type: application/json\r\n`;
+  /** Sends what it is given at once, then one byte every 50 ms for as long as it is let. */
+  const drip = (begin: string, byte: string) =>
+    new Promise<{ answer: string; ms: number }>((done) => {
+      const begun = performance.now();
+      let answer = '';
+      let dripping: NodeJS.Timeout | undefined;
+      const socket = connect(Number(address.port), address.hostname, () => {
+        socket.write(begin);
+        dripping = setInterval(() => socket.write(byte), 50);
+      });
+      socket.on('data', (data) => {
+        answer += data;
+      });
+      socket.on('error', () => {});
+      socket.on('close', () => {
+        clearInterval(dripping);
+        done({ answer, ms: performance.now() - begun });
+      });
+    });
+  const slow = Promise.all([
+    drip(`${head}Content-Length: 5000\r\n\r\n{"content":"`, 'x'),
+    drip(`${head}X-Slow: `, 'x'),
+    drip('POST /docs', '/'),
+  ]);
+  const other = await fetch(new URL('/health', address));
+  t.equal(other.status, 200);
+  for (const [i, { answer, ms }] of (await slow).entries()) {
+    t.match(answer, /^HTTP\/1\.1 408 /, `${i}`);
+    t.match(answer, /"code":"request_timeout"/, `${i}`);
+    t.ok(ms >= 350 && ms < 4_000, `${i}: ${ms} ms`);
+  }
+  t.notMatch(service.logged.join(''), /"level":50/, 'that is no fault of ours');
 });

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { sql } from '../../src/db/sql.ts';
-import { purge } from '../../src/memory/purge.ts';
+import { tidy } from '../../src/db/tidy.ts';
+import { keepPurged, purge, type Sleep } from '../../src/memory/purge.ts';
 import { recalledText } from '../../src/memory/recalled.ts';
 import { type Reply, type Service, startService } from '../helpers/service.ts';
 
@@ -444,6 +445,58 @@ t.test('the life of a memory', async (t) => {
     t.equal((await call('POST', `/memories/${id}/usage`, { action: 'sold' })).status, 422);
   });
 
+  await t.test('why it was restored and what it was used for is kept, until it is redacted or gone', async (t) => {
+    const { ok, call, remember } = as(service, 'reasons');
+    const id = await remember('the safe opens with 4711');
+    await ok('POST', `/memories/${id}/usage`, { context: 'opening the safe with 4711', usage_tracking_id: 'a' });
+    for (let i = 0; i < 25; i++) await ok('POST', `/memories/${id}/usage`, { context: `use ${i}` });
+    const { contexts } = (await ok('GET', `/memories/${id}/explain`)).usage;
+    t.equal(contexts.length, 20, 'the latest twenty');
+    t.match(contexts[0], { context: 'use 24', at: /Z$/ });
+    await ok('POST', `/memories/${id}/forget`, {});
+    await ok('POST', `/memories/${id}/restore`, { reason: 'the safe of 4711 is still there' });
+    await ok('PATCH', `/memories/${id}`, { content: 'the safe opens with 4712' });
+    const { versions } = await ok('GET', `/memories/${id}/versions`);
+    t.same(
+      versions.map((v: { action: string; reason: string | null }) => [v.action, v.reason]),
+      [
+        ['update', null],
+        ['restore', 'the safe of 4711 is still there'],
+        ['forget', null],
+        ['remember', null],
+      ],
+    );
+    const { jsonl } = await ok('POST', '/memories/export', {});
+    t.equal(JSON.parse(jsonl).versions.at(-1).reason, 'the safe of 4711 is still there');
+    const other = as(service, 'reasons elsewhere');
+    await other.ok('POST', '/memories/import', { jsonl });
+    t.match(await other.ok('GET', `/memories/${id}/versions`), { versions: [{}, { reason: /still there/ }] });
+
+    await ok('POST', `/memories/${id}/usage`, { context: '4711 again' });
+    await ok('POST', `/memories/${id}/forget`, { mode: 'redact', replacement_content: 'the safe opens' });
+    const traces = async () =>
+      service.deps.db.admin((tx) =>
+        tx.query(sql`
+          select 1 from memory_versions v join spaces s on s.id = v.space_id where s.name = 'reasons' and (v.reason ~ '4711' or v.content ~ '471')
+          union all select 1 from memories m join spaces s on s.id = m.space_id where s.name = 'reasons' and (m.reason ~ '4711' or m.content ~ '471')
+          union all select 1 from memory_usage u join spaces s on s.id = u.space_id where s.name = 'reasons' and u.contexts::text ~ '4711|use'`),
+      );
+    t.same(await traces(), [], 'a redaction reaches both');
+    await ok('POST', `/memories/${id}/usage`, { context: 'use once more' });
+    await ok('POST', `/memories/${id}/forget`, { mode: 'hard_delete' });
+    t.same(await traces(), []);
+
+    const [ann, ben] = ['ann', 'ben'].map((owner) => service.token({ owner, teams: ['red'] }));
+    const shared = await service.call('POST', '/remember', { token: ann!, body: { content: 'ours', team_id: 'red' } });
+    const at = `/memories/${shared.body.id}`;
+    await service.call('POST', `${at}/usage`, { token: ann!, body: { context: 'a secret of ann' } });
+    t.match((await service.call('GET', `${at}/explain`, { token: ben! })).body.usage, { used: 1, contexts: [] });
+    t.match((await service.call('GET', `${at}/explain`, { token: ann! })).body.usage.contexts, [
+      { context: 'a secret of ann' },
+    ]);
+    t.equal((await call('POST', `${at}/usage`, { context: 'x' })).status, 404);
+  });
+
   await t.test('dedupe merges what says the same, counts it, and keeps what does not', async (t) => {
     const { ok, remember } = as(service, 'dedupe');
     const first = await remember('The backup of the database runs every night at 02:00 on the old server.', {
@@ -705,6 +758,88 @@ t.test('the life of a memory', async (t) => {
     t.same(left, []);
     service.setNow(new Date());
   });
+});
+
+t.test('the purge comes soon after an end, takes that alone, and what is left counts', async (t) => {
+  const service = await startService({ env: { RETENTION_DAYS: '7' } });
+  t.teardown(() => service.close());
+  const { ok, remember } = as(service, 'timed');
+  let now = new Date('2031-01-01T00:00:00Z');
+  service.setNow(now);
+  await remember('a capybara that stays');
+  await remember('a capybara for half a minute', { expires_at: '2031-01-01T00:00:30Z' });
+  await remember('a capybara for an hour', { expires_at: '2031-01-01T01:00:00Z' });
+  const forgotten = await remember('a capybara that is forgotten');
+  await ok('POST', `/memories/${forgotten}/forget`, {});
+
+  /** Rows, rows of the index, and the totals of BM25. */
+  const counts = async () => {
+    const [row] = await service.deps.db.admin((tx) =>
+      tx.query(sql`
+        select s.memories::int, (select count(*)::int from memories m where m.space_id = s.id) as rows,
+          (select count(distinct seq)::int from postings p where p.space_id = s.id) as indexed,
+          (select count(distinct seq)::int from passages p where p.space_id = s.id) as embedded,
+          s.terms = (select sum(length) from memories m where m.space_id = s.id) as exact
+        from spaces s where s.name = 'timed'`),
+    );
+    return row;
+  };
+  t.same(await counts(), { memories: 3, rows: 4, indexed: 3, embedded: 3, exact: true });
+
+  // the sleep of the timer is ours: it says how long, and ends when the test says so
+  const slept: number[] = [];
+  let wake = () => {};
+  let asleep = () => {};
+  const sleep: Sleep = (ms, signal) =>
+    new Promise((done) => {
+      slept.push(ms);
+      wake = done;
+      signal.addEventListener('abort', () => done());
+      asleep();
+    });
+  const turn = () =>
+    new Promise<void>((done) => {
+      asleep = done;
+      wake();
+    });
+  const first = new Promise<void>((done) => {
+    asleep = done;
+  });
+  const purging = keepPurged(service.deps, sleep);
+  await first;
+  t.same(await counts(), { memories: 3, rows: 4, indexed: 3, embedded: 3, exact: true }, 'nothing has ended yet');
+  const advance = async (ms: number) => {
+    now = new Date(now.getTime() + ms);
+    service.setNow(now);
+    await turn();
+  };
+  await advance(30_000);
+  t.same(await counts(), { memories: 2, rows: 3, indexed: 2, embedded: 2, exact: true }, 'the expired one is gone');
+  await advance(3_600_000);
+  t.same(await counts(), { memories: 1, rows: 2, indexed: 1, embedded: 1, exact: true });
+  await advance(6 * 86_400_000);
+  t.same(await counts(), { memories: 1, rows: 2, indexed: 1, embedded: 1, exact: true }, 'the forgotten one is kept');
+  await advance(86_400_000);
+  t.same(await counts(), { memories: 1, rows: 1, indexed: 1, embedded: 1, exact: true }, 'for seven days');
+  t.same(slept, [30_000, 60_000, 60_000, 60_000, 60_000], 'until the next end, a minute at most');
+  t.match(await ok('GET', '/memories'), { total: 1 });
+  await purging.stop();
+});
+
+t.test('the embedded database is vacuumed after much was written, and only then', async (t) => {
+  const service = await startService();
+  t.teardown(() => service.close());
+  const { db } = service.deps;
+  t.same(await tidy(db), []);
+  if (db.kind !== 'embedded') return;
+  await db.admin((tx) =>
+    tx.query(sql`
+    insert into postings (space_id, term, seq, tf, length) select 1, 'word', n, 1, 1 from generate_series(1, 1500) n`),
+  );
+  t.same(await tidy(db), ['postings']);
+  t.same(await tidy(db), []);
+  await db.admin((tx) => tx.query(sql`delete from postings`));
+  t.same(await tidy(db), ['postings']);
 });
 
 t.test('no route of a memory gives anything to those who may not see it', async (t) => {

@@ -1,13 +1,14 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import t from 'tap';
 import type { Embedder, Embedding, TokenBits } from '../../src/embed/embedder.ts';
 import { makeEmbedder } from '../../src/embed/index.ts';
 import { gloss } from '../../src/embed/minilm/gloss.ts';
-import { makeMiniLm, packagedWeights, startWorker } from '../../src/embed/minilm/index.ts';
+import { makeMiniLm, packagedWeights, pauseAfter, startWorker } from '../../src/embed/minilm/index.ts';
 import { splitSpans } from '../../src/embed/minilm/split.ts';
 
 const scratch = await mkdtemp(path.join(tmpdir(), 'xmemo-embed-'));
@@ -286,22 +287,29 @@ const dying = () =>
     { eval: true, execArgv: [] },
   );
 
-t.test('a worker that dies is started again once', async (t) => {
+t.test('a worker that dies is started again, each time, and says so meanwhile', async (t) => {
   const files = { weightsDir: packagedWeights(), modelDir: scratch };
-  const starts = [dying, startWorker];
-  const mended = await makeMiniLm(files, (given) => starts.shift()!(given));
+  const starts = [dying, dying, startWorker];
+  const mended = await makeMiniLm(
+    files,
+    (given) => starts.shift()!(given),
+    (deaths) => (deaths === 1 ? 0 : 100),
+  );
+  t.equal(mended.failing, undefined);
   await t.rejects(mended.embed(['lost'], 'query'), /stopped while it was at work/);
+  t.match(mended.failing, /words alone/);
+  await t.rejects(mended.embed(['lost again'], 'query'), /stopped while it was at work/);
+  await t.rejects(mended.embed(['too early'], 'query'), /in a while/);
+  t.match(mended.failing, /words alone/);
+  await sleep(150);
   t.equal((await mended.embed(['again'], 'query')).length, 1);
+  t.equal(mended.failing, undefined);
   await mended.close();
 
-  let started = 0;
-  const lost = await makeMiniLm(files, () => {
-    started++;
-    return dying();
-  });
+  t.same([1, 2, 3, 4, 7, 20].map(pauseAfter), [0, 1_000, 2_000, 4_000, 30_000, 30_000]);
+  const lost = await makeMiniLm(files, dying);
   await t.rejects(lost.embed(['lost'], 'query'), /stopped while it was at work/);
   await t.rejects(lost.embed(['again'], 'query'), /stopped while it was at work/);
-  await t.rejects(lost.embed(['never'], 'query'), /not started again/);
-  t.equal(started, 2);
   await lost.close();
+  await t.rejects(lost.embed(['closed in the pause'], 'query'), /is closed/);
 });

@@ -1,7 +1,11 @@
 /** What every reader of a file format gives: one text, with marks by offset. */
+import { isBlank } from '../../text/unicode.ts';
 
-/** Characters (UTF-16 units) of text that a document may hold: some thousand pages. */
-export const MAX_TEXT = 2_000_000;
+/** Characters (UTF-16 units) of text that a document may hold: all of the largest file, and no more of what a smaller one unpacks to. */
+export const MAX_TEXT = 20 * 1024 * 1024;
+
+/** Each is a border between sections. */
+const MAX_HEADINGS = 50_000;
 
 export interface Heading {
   /** Where its line begins. */
@@ -38,3 +42,17 @@ export const tooMuchText = (): Refused =>
     'payload_too_large',
     `the document holds more than ${MAX_TEXT.toLocaleString('en')} characters of text: split it`,
   );
+
+/** @throws Refused when nothing of it can be found, or it is cut into too many pieces */
+export function assertReadable({ text, headings, pages }: Extracted): void {
+  if (isBlank(text)) {
+    const scan = pages === null ? '' : ': a scan has to be made readable first';
+    throw new Refused('unreadable_document', `the document holds no text${scan}`);
+  }
+  if (text.length > MAX_TEXT) throw tooMuchText();
+  if (headings.length > MAX_HEADINGS)
+    throw new Refused(
+      'payload_too_large',
+      `the document has more than ${MAX_HEADINGS.toLocaleString('en')} headings: split it`,
+    );
+}

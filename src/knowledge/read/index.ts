@@ -1,7 +1,6 @@
 /** From the bytes of a file to its text, headings and pages. */
 import { ApiError } from '../../errors.ts';
-import { isBlank } from '../../text/unicode.ts';
-import { type Extracted, MAX_TEXT, tooMuchText } from './extracted.ts';
+import { assertReadable, type Extracted, Refused } from './extracted.ts';
 import { readMarkdown } from './markdown.ts';
 import { readInThread } from './thread.ts';
 
@@ -18,25 +17,26 @@ export interface File {
   readonly bytes: Buffer;
 }
 
+/** Characters of Markdown that are read at once; a longer text goes to the thread, since others would wait for it. */
+const READ_AT_ONCE = 200_000;
+
 /** @throws ApiError payload_too_large, unreadable_document, unavailable */
 export async function readDocument(file: File): Promise<Extracted> {
   if (file.bytes.length > MAX_FILE)
     throw new ApiError('payload_too_large', `the document is larger than ${MAX_FILE / 1024 / 1024} MB`);
-  const extracted = await read(file);
-  if (isBlank(extracted.text)) {
-    const scan = file.type === 'application/pdf' ? ': a scan has to be made readable first' : '';
-    throw new ApiError('unreadable_document', `the document holds no text${scan}`);
-  }
-  return extracted;
-}
-
-async function read(file: File): Promise<Extracted> {
   // a copy: the thread gets it as it is, and pdf.js takes it apart
   if (file.type === 'application/pdf') return readInThread({ type: 'pdf', bytes: new Uint8Array(file.bytes) });
   const text = decode(file);
-  if (file.type === 'text/html') return readInThread({ type: 'html', html: text });
-  if (text.length > MAX_TEXT) throw new ApiError('payload_too_large', tooMuchText().message);
-  return file.type === 'text/markdown' ? readMarkdown(text) : { text, headings: [], pages: null, title: null };
+  if (file.type === 'text/html') return readInThread({ type: 'html', text });
+  const isMarkdown = file.type === 'text/markdown';
+  if (isMarkdown && text.length > READ_AT_ONCE) return readInThread({ type: 'markdown', text });
+  const extracted = isMarkdown ? readMarkdown(text) : { text, headings: [], pages: null, title: null };
+  try {
+    assertReadable(extracted);
+  } catch (error) {
+    throw error instanceof Refused ? new ApiError(error.code, error.message) : error;
+  }
+  return extracted;
 }
 
 /** The byte order mark is taken off. @throws ApiError unreadable_document */

@@ -1,0 +1,40 @@
+/** How long a client may take to send its request, and what it is told when the request never arrives whole or is no HTTP. */
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyHttpOptions } from 'fastify';
+import { v7 as uuidv7 } from 'uuid';
+import type { Config } from '../config.ts';
+import { ERRORS, type ErrorCode } from '../errors.ts';
+
+/** Connections are looked at this often, at least four times within the limit: Node's own 30 seconds would double a short one. */
+const LOOK_EVERY_MS = 5_000;
+
+/** One limit for the head and for the whole request: a client that drips either is cut off. */
+export function connectionOptions({ REQUEST_TIMEOUT_MS: ms }: Config) {
+  return {
+    requestTimeout: ms,
+    connectionTimeout: 2 * ms,
+    http: { headersTimeout: ms, connectionsCheckingInterval: Math.min(LOOK_EVERY_MS, Math.ceil(ms / 4)) },
+    clientErrorHandler: refuse,
+  } satisfies FastifyHttpOptions<Server>;
+}
+
+const CODES: Readonly<Record<string, ErrorCode>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+  HPE_HEADER_OVERFLOW: 'headers_too_large',
+};
+
+/** There is no request to reply to, only its socket. */
+function refuse(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return;
+  const code = CODES[error.code ?? ''] ?? 'bad_request';
+  const { status, message } = ERRORS[code];
+  const request_id = uuidv7();
+  const body = JSON.stringify({ detail: message, error: { code, message, request_id }, request_id });
+  if (socket.writable) {
+    socket.write(
+      `HTTP/1.1 ${status} ${code}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    );
+  }
+  socket.destroy(error);
+}

@@ -11,6 +11,9 @@ import { authorNamed, type Ranked } from './rank.ts';
 
 const DEPTH = 5;
 
+/** The local model makes little of these, so its late interaction says nothing. The fit was made on English and holds for the others. */
+const UNREAD: ReadonlySet<Question['writing']> = new Set(['hangul', 'kana']);
+
 export interface Evidence {
   readonly ranked: readonly Ranked[];
   readonly question: Question;
@@ -34,7 +37,7 @@ export function answerability(evidence: Evidence): number {
   const lexical = best(considered, ({ candidate }) => candidate.bm25 / (candidate.bm25 + LEXICAL_HALF));
   const coverage = best(first.filter(counts), coverageOf(evidence));
   const lateWeight = constants.late[question.writing] * (1 + BOOSTS.sessionLate);
-  if (question.writing !== 'english' || lateWeight === 0) {
+  if (UNREAD.has(question.writing) || lateWeight === 0) {
     const { cosine: c, coverage: v, lexical: l, slope, middle } = ANSWERABLE_WITHOUT_LATE;
     return sigmoid(slope * (c * cosine + v * coverage + l * lexical - middle));
   }

@@ -13,7 +13,7 @@ import { forgetMany } from './forget-many.ts';
 import type { ForgottenTransaction, MemoryLinks } from './links.ts';
 import type { Receipt } from './receipt.ts';
 import { forgetBody, forgetReply, idParams } from './schema.ts';
-import { forgetManyBody, forgetManyReply } from './schema-life.ts';
+import { forgetManyBody, forgetManyReply } from './schema-many.ts';
 import { any, toWireReceipt } from './wire.ts';
 
 const tags = ['memory'];

@@ -10,16 +10,8 @@ import type { RecallLinks } from './links.ts';
 import { list } from './list.ts';
 import { readReceipt } from './receipt.ts';
 import { idParams, receiptSchema } from './schema.ts';
-import {
-  explainQuery,
-  explainReply,
-  listQuery,
-  listReply,
-  statsQuery,
-  statsReply,
-  versionsQuery,
-  versionsReply,
-} from './schema-life.ts';
+import { explainQuery, explainReply, versionsQuery, versionsReply } from './schema-life.ts';
+import { listQuery, listReply, statsQuery, statsReply } from './schema-many.ts';
 import { stats } from './stats.ts';
 import { any, toWireContexts, toWireReceipt, toWireUsage, toWireVersion } from './wire.ts';
 

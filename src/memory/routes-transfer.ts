@@ -7,7 +7,7 @@ import { toFilters } from '../http/fields.ts';
 import { once } from '../http/idempotency.ts';
 import { exportMemories } from './export.ts';
 import { importMemories } from './import.ts';
-import { exportBody, exportReply, importBody, importReply } from './schema-life.ts';
+import { exportBody, exportReply, importBody, importReply } from './schema-many.ts';
 import { any } from './wire.ts';
 
 export const transferRoutes =

@@ -23,7 +23,7 @@ const FITS: Readonly<Record<Writing, Fit>> = {
   other: { score: 5.33, above: 5.23, constant: -0.57 },
   hangul: { score: 5.4, above: 4.63, constant: 1.29 },
   kana: { score: 5.4, above: 4.63, constant: 1.29 },
-  han: { score: 1.89, above: 2.33, constant: -5.37 },
+  han: { score: 1.89, above: 2.75, constant: -4.36 },
 };
 
 /**

@@ -172,5 +172,5 @@ function bestOfSession(ranked: readonly Ranked[], scored: (entry: Ranked) => num
 function lexicalHalf(question: Question, weights: ReadonlyMap<string, number>): number {
   if (question.writing === 'english' || question.writing === 'other') return LEXICAL_HALF;
   const sum = question.terms.reduce((total, term) => total + (weights.get(term) ?? 0), 0);
-  return Math.max(1, LEXICAL_HALF_SHARE * sum);
+  return Math.max(1, LEXICAL_HALF_SHARE[question.writing] * sum);
 }

@@ -13,7 +13,7 @@ import { registerJwt, tokenIdOf } from './access/jwt.ts';
 import { makeLastUse } from './access/last-use.ts';
 import { accessRoutes } from './access/routes.ts';
 import { teamRoutes } from './access/team-routes.ts';
-import { endToken, insertToken, renewToken } from './access/tokens.ts';
+import { endToken, insertToken, renewToken, sweepTokens } from './access/tokens.ts';
 import { registerDenials } from './audit/denied.ts';
 import { auditRoutes } from './audit/routes.ts';
 import type { Deps } from './deps.ts';
@@ -78,7 +78,7 @@ export const ENGINE: Engine = {
 };
 
 /** What has ended is taken away even where nothing new comes. */
-export const SWEEPS: readonly Sweep[] = [sweepUploads, sweepParts, sweepDevices, sweepOauth, sweepAgents];
+export const SWEEPS: readonly Sweep[] = [sweepUploads, sweepParts, sweepDevices, sweepOauth, sweepTokens, sweepAgents];
 
 /** A content of 512 KiB may be six times as long when every byte is escaped in JSON; anything beyond is refused unread. */
 const BODY_LIMIT = 4 * 1024 * 1024;

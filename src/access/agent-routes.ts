@@ -100,10 +100,15 @@ export const agentRoutes =
         body: bindBody,
         response: { 200: pendingReply },
       },
-      handler: async (request) => {
-        const { id } = await askAgent(deps, principalOf(request), request.body.claim_code);
-        return { id, agent_id: id, status: 'pending_bind_confirmation' as const, ...warned(request) };
-      },
+      handler: (request, reply) =>
+        once(
+          deps,
+          request,
+          reply,
+          (deps) => askAgent(deps, principalOf(request), request.body.claim_code),
+          ({ id }) => ({ status: 200, body: { id, agent_id: id, status: 'pending_bind_confirmation' as const } }),
+          { door: 'admin' },
+        ),
     });
 
     app.post('/agents/bind/confirm-current-user', {

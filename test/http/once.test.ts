@@ -204,6 +204,10 @@ t.test('every route that writes does it once under a key', async (t) => {
         return { at: `/teams/${id}/members?owner=jonah` };
       },
     },
+    'POST /agents/bind': {
+      prepare: async () => ({ at: '/agents/bind', body: { claim_code: await register() } }),
+      other: { claim_code: 'x' },
+    },
     'POST /agents/bind/confirm-current-user': {
       prepare: async () => ({ at: '/agents/bind/confirm-current-user', body: { claim_code: await register() } }),
       other: { claim_code: 'x' },

@@ -173,7 +173,7 @@ t.test('from turn to turn', async (t) => {
       const began = performance.now();
       const body = await pack('bell tower', { since_pack: invented, max_tokens });
       t.ok(performance.now() - began < 500, 'no second of counting');
-      t.ok(body.budget.rendered_tokens <= max_tokens);
+      t.ok(body.budget.used_tokens <= max_tokens);
       const line = /^Withdrawn: .*$/m.exec(body.context_text)?.[0] ?? '';
       const now = line.split(', ').length;
       t.ok(now > named, `${now} after ${named}: more room, more names`);

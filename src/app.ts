@@ -5,6 +5,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import { v7 as uuidv7 } from 'uuid';
 import { agentDiscovery, agentRoutes } from './access/agent-routes.ts';
+import { sweepAgents } from './access/agents.ts';
 import { type Authenticate, makeAuthenticate } from './access/authenticate.ts';
 import { bindPage } from './access/bind-page.ts';
 import { clearCache } from './access/cache.ts';
@@ -12,7 +13,7 @@ import { registerJwt, tokenIdOf } from './access/jwt.ts';
 import { makeLastUse } from './access/last-use.ts';
 import { accessRoutes } from './access/routes.ts';
 import { teamRoutes } from './access/team-routes.ts';
-import { endToken, insertToken, renewToken } from './access/tokens.ts';
+import { endToken, insertToken, renewToken, sweepTokens } from './access/tokens.ts';
 import { registerDenials } from './audit/denied.ts';
 import { auditRoutes } from './audit/routes.ts';
 import type { Deps } from './deps.ts';
@@ -27,10 +28,14 @@ import { registerObserve } from './http/observe.ts';
 import { CANONICAL_MOUNT, CLIENT_MOUNTS, openapiRoutes, registerOpenapi } from './http/openapi.ts';
 import { contentSpaces } from './knowledge/bases.ts';
 import type { Engine } from './knowledge/engine.ts';
+import { sweepParts } from './knowledge/parts.ts';
 import { knowledgeRoutes } from './knowledge/routes.ts';
+import { sweepUploads } from './knowledge/uploads.ts';
 import { forgetTransaction } from './ledger/forget.ts';
 import { ledgerRoutes } from './ledger/routes.ts';
+import { sweepDevices } from './login/device.ts';
 import type { TokenLinks } from './login/links.ts';
+import { sweepOauth } from './login/oauth/clients.ts';
 import { oauthRoutes } from './login/oauth/routes.ts';
 import { rootRoutes } from './login/root-routes.ts';
 import { loginRoutes } from './login/routes.ts';
@@ -38,6 +43,7 @@ import { archive } from './memory/archive.ts';
 import { oldShapes } from './memory/old-shapes.ts';
 import { writePassages } from './memory/passage-store.ts';
 import { passagesOf } from './memory/passages.ts';
+import type { Sweep } from './memory/purge.ts';
 import { progressOf } from './memory/reembed.ts';
 import { remember } from './memory/remember.ts';
 import { memoryRoutes } from './memory/routes.ts';
@@ -71,6 +77,9 @@ export const ENGINE: Engine = {
   renderContent: (content) => neutralise(foldContent(content)),
 };
 
+/** What has ended is taken away even where nothing new comes. */
+export const SWEEPS: readonly Sweep[] = [sweepUploads, sweepParts, sweepDevices, sweepOauth, sweepTokens, sweepAgents];
+
 /** A content of 512 KiB may be six times as long when every byte is escaped in JSON; anything beyond is refused unread. */
 const BODY_LIMIT = 4 * 1024 * 1024;
 
@@ -95,6 +104,7 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
   registerObserve(app);
   const metricsRoute = registerMetrics(app, deps, progress);
   registerErrors(app);
+  keepOutOfCaches(app);
   await app.register(helmet, { global: true, contentSecurityPolicy: false });
   await registerCors(app, deps);
   await registerOpenapi(app);
@@ -156,6 +166,13 @@ function tokenLinks(deps: Deps): TokenLinks {
     revoke: async (tx, actor, id) => void (await endToken(tx, actor, id, deps.now())),
     changed: () => clearCache(deps.db),
   };
+}
+
+/** Answers hold memories and tokens, and X-API-Key means nothing to a cache: what does not say that it may be kept may not. */
+function keepOutOfCaches(app: FastifyInstance): void {
+  app.addHook('onSend', async (_request, reply) => {
+    if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
+  });
 }
 
 /** Off unless origins are named; never with cookies, which the service does not read. */

@@ -24,7 +24,7 @@ export const AGENT_LIFETIME_MS = 30 * DAY_MS;
 const FORMAL_TOKEN_MS = 365 * DAY_MS;
 /** Agents of one owner: each is a space that every read of it goes through. */
 const MAX_CLAIMED = 50;
-/** Agents that ran out and are erased when another one registers. */
+/** Agents that ran out and are erased in one transaction. */
 const ERASED_AT_ONCE = 5;
 /** A claimed agent goes on as a program that stores and asks; never with more than the claiming token may do. */
 const FORMAL_SCOPES: readonly TokenScope[] = ['memory:read', 'memory:write'];
@@ -49,11 +49,22 @@ export async function registerAgent(deps: Deps, clientName: string | null): Prom
     await tx.query(sql`
       insert into agents (id, token_hash, claim_hash, client_name, created_at, idle_ends_at, ends_at)
       values (${id}, ${hashOf(token)}, ${hashOfClaimCode(claimCode)}, ${clientName}, ${now}, ${new Date(now.getTime() + AGENT_IDLE_MS)}, ${endsAt})`);
-    const ended = await tx.query<{ id: string }>(sql`
-      select id from agents where owner is null and (idle_ends_at <= ${now} or ends_at <= ${now}) limit ${ERASED_AT_ONCE} for update skip locked`);
-    for (const agent of ended) await erase(tx, agent.id);
+    await eraseSome(tx, now);
   });
   return { id, token, claimCode, endsAt };
+}
+
+/** Those that ran out, also where no other one registers. */
+export async function sweepAgents({ db, now }: Deps): Promise<void> {
+  while ((await db.admin((tx) => eraseSome(tx, now()))) === ERASED_AT_ONCE);
+}
+
+/** How many of those that ran out were erased. */
+async function eraseSome(tx: Tx, now: Date): Promise<number> {
+  const ended = await tx.query<{ id: string }>(sql`
+    select id from agents where owner is null and (idle_ends_at <= ${now} or ends_at <= ${now}) limit ${ERASED_AT_ONCE} for update skip locked`);
+  for (const agent of ended) await erase(tx, agent.id);
+  return ended.length;
 }
 
 /** Everything that it stored, and the agent itself. */

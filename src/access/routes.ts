@@ -92,7 +92,8 @@ export const accessRoutes =
         operationId: 'listTokens',
         tags,
         summary: 'List the tokens of the owner',
-        description: 'Newest first, revoked ones left out. Signed tokens (JWT) are not known here.',
+        description:
+          'Those that work, newest first, then expired ones; revoked ones are left out. Signed tokens (JWT) are not known here.',
         response: { 200: tokensReply },
       },
       handler: async (request) => {

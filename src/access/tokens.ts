@@ -10,8 +10,12 @@ import type { Rights } from './rights.ts';
 import { hashOf, makeId, makeToken } from './secrets.ts';
 import { EVERY_TOKEN, revokeJwt, TOKEN_COLUMNS, type TokenRow } from './store.ts';
 
-/** Tokens of one owner that are not revoked. */
+/** Tokens of one owner that work. */
 const MAX_TOKENS = 200;
+/** Of a list; beyond them are only those that have expired. */
+const MAX_LISTED = 500;
+/** An access token of OAuth is renewed under its id, long after it expired; a row that ended so long ago is nobody's. */
+const KEPT_MS = 180 * 86_400_000;
 
 export interface NewToken extends Rights {
   readonly name: string;
@@ -39,7 +43,7 @@ export async function createToken(deps: Needs, actor: Actor, wanted: NewToken): 
 /** The same inside a transaction that was opened for the owner, or is the connecting role's. */
 export async function insertToken(tx: Tx, actor: Actor, wanted: NewToken, now: Date): Promise<Shown> {
   const [held] = await tx.query<{ n: number }>(
-    sql`select count(*)::int as n from tokens where owner = ${actor.owner} and revoked_at is null`,
+    sql`select count(*)::int as n from tokens where owner = ${actor.owner} and revoked_at is null and (expires_at is null or expires_at > ${now})`,
   );
   if (held!.n >= MAX_TOKENS) throw new ApiError('conflict', `the owner has ${MAX_TOKENS} tokens; revoke one first`);
   const id = makeId('tok');
@@ -78,12 +82,19 @@ export async function endToken(tx: Tx, actor: Actor, id: string, at: Date): Prom
   return true;
 }
 
-/** Those that are not revoked, newest first. */
+/** Those that are not revoked: what works, newest first, and then what has expired. */
 export async function listTokens(deps: Needs, owner: string): Promise<TokenRow[]> {
   return deps.db.transaction({ spaces: [], owner, readOnly: true }, (tx) =>
     tx.query<TokenRow>(sql`
-      select ${TOKEN_COLUMNS} from tokens where owner = ${owner} and revoked_at is null order by created_at desc, id limit ${MAX_TOKENS}`),
+      select ${TOKEN_COLUMNS} from tokens where owner = ${owner} and revoked_at is null
+      order by coalesce(expires_at <= ${deps.now()}, false), created_at desc, id limit ${MAX_LISTED}`),
   );
+}
+
+/** Tokens that were revoked or expired long ago. */
+export async function sweepTokens({ db, now }: Needs): Promise<void> {
+  const before = new Date(now().getTime() - KEPT_MS);
+  await db.admin((tx) => tx.query(sql`delete from tokens where expires_at < ${before} or revoked_at < ${before}`));
 }
 
 /**

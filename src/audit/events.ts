@@ -1,6 +1,9 @@
 /** Reads the audit trail of one owner, newest first. */
-import { sql } from '../db/sql.ts';
+import { type Sql, sql } from '../db/sql.ts';
 import type { Deps } from '../deps.ts';
+import type { Principal } from '../types.ts';
+
+type Reader = Pick<Principal, 'owner' | 'tokenId' | 'buckets' | 'scopes'>;
 
 export interface EventsRequest {
   /** One of these. */
@@ -16,6 +19,13 @@ export interface EventsRequest {
   readonly cursor: string | undefined;
   /** Events to skip. */
   readonly offset: number;
+}
+
+/** Of a token that is narrowed to buckets or scopes: what happened in those, and what it did itself; where all else happened is not known. */
+function inside({ buckets, scopes, tokenId }: Reader): Sql {
+  if (!buckets && !scopes) return sql`true`;
+  return sql`((bucket is not null and (${buckets ?? null}::text[] is null or bucket = any (${buckets ?? null}::text[]))
+    and (${scopes ?? null}::text[] is null or scope = any (${scopes ?? null}::text[]))) or token_id = ${tokenId ?? null})`;
 }
 
 export interface EventRow {
@@ -35,13 +45,14 @@ export interface EventRow {
 
 export async function readEvents(
   deps: Deps,
-  owner: string,
+  reader: Reader,
   r: EventsRequest,
 ): Promise<{ events: EventRow[]; next: string | null }> {
+  const { owner } = reader;
   const rows = await deps.db.transaction({ spaces: [], owner, readOnly: true }, (tx) =>
     tx.query<EventRow>(sql`
       select id, action, target_id, outcome, code, token_id, agent_id, request_id, bucket, scope, created_at from audit_events
-      where owner = ${owner}
+      where owner = ${owner} and ${inside(reader)}
         and (${r.actions ?? null}::text[] is null or action = any (${r.actions ?? null}::text[]))
         and (${r.bucket ?? null}::text is null or bucket = ${r.bucket ?? null})
         and (${r.scope ?? null}::text is null or scope = ${r.scope ?? null})

@@ -1,6 +1,7 @@
 /** HTTP of the audit trail. */
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
+import { assertInside } from '../db/boundary.ts';
 import type { Deps } from '../deps.ts';
 import { principalOf } from '../http/auth.ts';
 import { toDate } from '../http/fields.ts';
@@ -19,13 +20,13 @@ export const auditRoutes =
         tags: ['access'],
         summary: 'Who did what',
         description:
-          'Writes, forgets, changes of tokens and teams, and denied requests of the owner, newest first, without any content.',
+          'Writes, forgets, changes of tokens and teams, and denied requests of the owner, newest first, without any content. A token that is narrowed to buckets or scopes sees what it did itself.',
         querystring: eventsQuery,
         response: { 200: eventsReply },
       },
       handler: async (request) => {
         const { action, target_id, outcome } = request.query;
-        const { events, next } = await readEvents(deps, principalOf(request).owner, {
+        const { events, next } = await readEvents(deps, principalOf(request), {
           ...toPage(request.query),
           actions: action === undefined || action === '%' ? undefined : [action],
           target: target_id,
@@ -48,14 +49,15 @@ export const auditRoutes =
         tags: ['access'],
         summary: 'What the service did to memories of its own accord',
         description:
-          'Merges of near-duplicates, and what was deleted because its time had come. Newest first, without any content.',
+          'Merges of near-duplicates, and what was deleted because its time had come. Newest first, without any content. A token sees its own buckets and scopes.',
         querystring: consolidationQuery,
         response: { 200: consolidationReply },
       },
       handler: async (request) => {
         const { action_type = '%', bucket, scope } = request.query;
+        assertInside(principalOf(request), { bucket: any(bucket), scope: any(scope) });
         const types = CONSOLIDATIONS.filter((type) => action_type === '%' || action_type === type);
-        const { events, next } = await readEvents(deps, principalOf(request).owner, {
+        const { events, next } = await readEvents(deps, principalOf(request), {
           ...toPage(request.query),
           actions: types.map((type) => `memory.${type}`),
           target: undefined,

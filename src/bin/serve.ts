@@ -1,6 +1,6 @@
 /** npm start: opens what the configuration names, migrates, listens, and prints what a newcomer needs. */
 import closeWithGrace from 'close-with-grace';
-import { buildApp, ENGINE } from '../app.ts';
+import { buildApp, ENGINE, SWEEPS } from '../app.ts';
 import { migrate } from '../db/migrate.ts';
 import type { Deps } from '../deps.ts';
 import { keepIndexed } from '../knowledge/parts.ts';
@@ -31,7 +31,7 @@ try {
   const app = await buildApp(deps, secret);
   const embedding = keepEmbedded(deps);
   const indexing = keepIndexed(deps, ENGINE);
-  const purging = keepPurged(deps);
+  const purging = keepPurged(deps, SWEEPS);
   app.addHook('onClose', async () => {
     await Promise.allSettled([indexing.stop(), embedding.stop(), purging.stop(), embedder.close()]);
     await db.close();

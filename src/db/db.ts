@@ -128,8 +128,12 @@ function translate(error: unknown): unknown {
     error instanceof Error && /timeout exceeded when trying to connect|Connection terminated/.test(error.message);
   if (OUT_OF_REACH.test(code) || RETRYABLE.has(code) || poolTimeout)
     return new ApiError('unavailable', undefined, { cause: error, retryAfter: 1 });
+  // it will be logged, and these quote the row: text of a memory, a key
+  if (error instanceof Error) for (const field of QUOTING) Reflect.deleteProperty(error, field);
   return error;
 }
+
+const QUOTING = ['detail', 'where', 'internalQuery'];
 
 export interface PostgresOptions {
   readonly url: string;

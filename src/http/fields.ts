@@ -13,11 +13,20 @@ const MAX_PATH = 1_024;
 
 export const name = z.string().min(1).max(MAX_NAME);
 
+/** Other years, which an offset too may lead to, are written differently by JavaScript, the database and RFC 3339. */
+export function isInYears(time: string): boolean {
+  const year = new Date(time).getUTCFullYear();
+  return year >= 1 && year <= 9_999;
+}
+
+export const YEARS = 'must lie in the years 0001 to 9999, in UTC';
+
 /** RFC 3339 with an offset, or a date alone (its first instant, UTC). */
 export const instant = z
   .union([z.iso.datetime({ offset: true }), z.iso.date()], {
     error: 'expected a time in RFC 3339 with an offset (2026-05-04T12:00:00Z) or a date (2026-05-04)',
   })
+  .refine(isInYears, YEARS)
   .describe('RFC 3339 with offset, or YYYY-MM-DD.');
 
 export const asOf = instant

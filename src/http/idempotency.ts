@@ -12,6 +12,7 @@ import { sql } from '../db/sql.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError, invalid } from '../errors.ts';
 import { canonicalJson } from '../text/json.ts';
+import type { Principal } from '../types.ts';
 import { principalOf } from './auth.ts';
 
 const KEPT_MS = 24 * 3_600_000;
@@ -207,11 +208,16 @@ async function readKey(deps: Deps, request: FastifyRequest, file?: Uint8Array): 
     route: routeOf(request),
     key,
     hash: createHash('sha256')
-      .update(canonicalJson([body, request.query]))
+      .update(canonicalJson([body, request.query, limitsOf(principal)]))
       .update(file ?? '')
       .digest(),
     now: deps.now(),
   };
+}
+
+/** A token with other limits has sent another request: what the first one was told may be about what it must not see. */
+function limitsOf({ buckets, scopes, teams, allTeams }: Principal): object {
+  return { buckets, scopes, ...(!allTeams && { teams }) };
 }
 
 /** The same route under every mount, ids included. */

@@ -9,7 +9,7 @@ export interface Page {
   readonly leadsTo?: string;
 }
 
-/** Nothing is loaded, nobody frames it, the form goes nowhere else. */
+/** Nothing is loaded, nobody frames it, the form goes nowhere else. What a stranger named himself (`strong`) turns no text around it. */
 export function sendPage(reply: FastifyReply, status: number, { title, body, leadsTo }: Page): FastifyReply {
   const formAction = leadsTo === undefined ? "'self'" : `'self' ${leadsTo}`;
   return reply
@@ -26,7 +26,7 @@ export function sendPage(reply: FastifyReply, status: number, { title, body, lea
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>${escaped(title)}</title>
-<style>body{font:1rem/1.5 system-ui,sans-serif;max-width:32rem;margin:3rem auto;padding:0 1rem;overflow-wrap:anywhere}label{display:block;margin:1rem 0}input{display:block;width:100%;font:inherit;padding:.4rem}button{font:inherit;padding:.4rem 1rem;margin-right:.5rem}</style>
+<style>body{font:1rem/1.5 system-ui,sans-serif;max-width:32rem;margin:3rem auto;padding:0 1rem;overflow-wrap:anywhere}label{display:block;margin:1rem 0}input{display:block;width:100%;font:inherit;padding:.4rem}button{font:inherit;padding:.4rem 1rem;margin-right:.5rem}strong{unicode-bidi:isolate}</style>
 <h1>${escaped(title)}</h1>
 ${body}
 </html>

@@ -32,11 +32,7 @@ const LOST_AFTER_HOURS = 1;
 /** Stores sections as work to be done once `release` gives them to a document: a transaction a statement, since a book has many. */
 export async function storeParts(db: Db, space: number, sections: readonly Section[], now: Date): Promise<string> {
   const upload = uuidv7();
-  const lost = new Date(now.getTime() - LOST_AFTER_HOURS * 3_600_000);
   const write = (work: (tx: Tx) => Promise<unknown>) => db.transaction({ spaces: [space] }, work);
-  await write((tx) =>
-    tx.query(sql`delete from document_parts where space_id = ${space} and document_id is null and stored_at < ${lost}`),
-  );
   const parts = partsOf(sections);
   for (let from = 0; from < parts.length; from += PARTS_A_STATEMENT) {
     const some = parts.slice(from, from + PARTS_A_STATEMENT).map((part) => ({ ...part, text: JSON.stringify(part) }));
@@ -50,6 +46,12 @@ export async function storeParts(db: Db, space: number, sections: readonly Secti
     await nextTurn();
   }
   return upload;
+}
+
+/** Parts whose document was never written: its process ended before that. */
+export async function sweepParts({ db, now }: Deps): Promise<void> {
+  const lost = new Date(now().getTime() - LOST_AFTER_HOURS * 3_600_000);
+  await db.admin((tx) => tx.query(sql`delete from document_parts where document_id is null and stored_at < ${lost}`));
 }
 
 function partsOf(sections: readonly Section[]): Piece[] {
@@ -87,14 +89,14 @@ interface Taken {
   readonly base: Pick<Base, 'space_id' | 'id' | 'content_space' | 'bucket' | 'scope'>;
 }
 
-/** Leases the next part, by keys alone. Undefined: there is none, or others are at all of them. */
+/** Leases the next part, of the document that has waited longest, by keys alone. Undefined: there is none, or others are at all of them. */
 async function take(db: Db): Promise<Taken | undefined> {
   return db.admin(async (tx) => {
     const [taken] = await tx.query<Omit<Taken, 'base'>>(sql`
       update document_parts p set taken_until = now() + make_interval(secs => ${LEASE_SECONDS})
       from (select space_id, upload, part from document_parts
         where document_id is not null and (taken_until is null or taken_until < now())
-        order by document_parts.space_id, document_parts.upload, document_parts.part limit 1 for update skip locked) n
+        order by stored_at, document_parts.upload, document_parts.part limit 1 for update skip locked) n
       where p.space_id = n.space_id and p.upload = n.upload and p.part = n.part
       returning p.space_id, p.upload, p.document_id, p.part`);
     if (!taken) return undefined;

@@ -49,9 +49,7 @@ export async function keepUpload(
   const now = deps.now();
   const space = await ensureSpace(deps.db, spaceToWrite(principal, team));
   return deps.db.transaction({ spaces: [space], owner: principal.owner }, async (tx) => {
-    await tx.query(
-      sql`delete from uploads where space_id = ${space} and created_at < ${new Date(now.getTime() - KEPT_MS)}`,
-    );
+    await tx.query(sql`delete from uploads where space_id = ${space} and created_at < ${weekBefore(now)}`);
     const [held] = await tx.query<{ n: number }>(sql`select count(*)::int as n from uploads where space_id = ${space}`);
     if (held!.n >= MAX_KEPT)
       throw new ApiError('conflict', `${MAX_KEPT} documents wait for a base: add them to one, or delete some`);
@@ -66,6 +64,13 @@ export async function keepUpload(
     return row!;
   });
 }
+
+/** Also where nobody uploads again. */
+export async function sweepUploads({ db, now }: Deps): Promise<void> {
+  await db.admin((tx) => tx.query(sql`delete from uploads where created_at < ${weekBefore(now())}`));
+}
+
+const weekBefore = (now: Date): Date => new Date(now.getTime() - KEPT_MS);
 
 /** Undefined when there is none that the principal may see. */
 export async function findUpload(deps: Deps, principal: Principal, id: string): Promise<UploadRow | undefined> {

@@ -1,6 +1,6 @@
 /** The wire of the ledger. */
 import { z } from 'zod';
-import { name } from '../http/fields.ts';
+import { isInYears, name, YEARS } from '../http/fields.ts';
 import { warningsSchema } from '../http/wire.ts';
 import { AMOUNT_FAULTS, parseAmount } from './amount.ts';
 import { currencyCode } from './currency.ts';
@@ -32,7 +32,7 @@ const currency = z
 
 const anyCurrency = z.union([z.literal('%').transform(() => undefined), currency]);
 
-const date = z.iso.date({ error: 'must be a day that exists, as YYYY-MM-DD' });
+const date = z.iso.date({ error: 'must be a day that exists, as YYYY-MM-DD' }).refine(isInYears, YEARS);
 
 const blank = z.literal('').transform(() => undefined);
 

@@ -29,13 +29,13 @@ export async function startDevice(
   asked: { readonly clientId: string; readonly clientVersion: string | undefined; readonly scopes: readonly string[] },
 ): Promise<Started> {
   const now = deps.now();
+  await sweepDevices(deps);
   const scopes = readScopes(asked.scopes);
   const deviceCode = makeDeviceCode();
   for (;;) {
     const userCode = makeUserCode();
-    const made = await deps.db.admin(async (tx) => {
-      await sweep(tx, new Date(now.getTime() - KEPT_MS));
-      return insertDevice(tx, {
+    const made = await deps.db.admin((tx) =>
+      insertDevice(tx, {
         device_hash: hashOf(deviceCode),
         user_code: userCode,
         client_id: asked.clientId,
@@ -44,10 +44,15 @@ export async function startDevice(
         interval_seconds: INTERVAL_SECONDS,
         created_at: now,
         expires_at: new Date(now.getTime() + LIFE_SECONDS * 1_000),
-      });
-    });
+      }),
+    );
     if (made) return { deviceCode, userCode, interval: INTERVAL_SECONDS, expiresIn: LIFE_SECONDS };
   }
+}
+
+/** Codes and counts of wrong ones that ended long ago. */
+export async function sweepDevices({ db, now }: Deps): Promise<void> {
+  await db.admin((tx) => sweep(tx, new Date(now().getTime() - KEPT_MS)));
 }
 
 export interface Asked {

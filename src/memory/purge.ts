@@ -30,16 +30,32 @@ export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
 
 const sleepReally: Sleep = (ms, signal) => sleepFor(ms, undefined, { signal, ref: false }).catch(() => {});
 
+/** Takes away what has ended, of what another capability stores. */
+export type Sweep = (deps: Deps) => Promise<unknown>;
+
+/** What a sweep takes away is read by nobody any more: it only must not pile up. */
+const SWEEP_MS = 600_000;
+
 /** Purges whenever something expires, and once a minute, until it is stopped; then vacuums where nobody else does. A failure waits for the next turn. */
-export function keepPurged(deps: Deps, sleep: Sleep = sleepReally): { stop(): Promise<void> } {
+export function keepPurged(
+  deps: Deps,
+  sweeps: readonly Sweep[],
+  sleep: Sleep = sleepReally,
+): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const { signal } = stopping;
+  let swept = Number.NEGATIVE_INFINITY;
   async function loop(): Promise<void> {
     while (!signal.aborted) {
       let pause = MOST_PAUSE_MS;
       try {
         const purged = await purge(deps);
         if (purged.memories + purged.keys > 0) deps.log.info({ event: 'purged', ...purged }, 'purged');
+        const now = deps.now().getTime();
+        if (now - swept >= SWEEP_MS) {
+          swept = now;
+          for (const sweep of sweeps) await sweep(deps);
+        }
         await tidy(deps.db);
         pause = await untilNextEnd(deps);
       } catch (err) {

@@ -1,12 +1,13 @@
 /** One line of an export: a memory with its earlier versions, and nothing of its owner, so that it can be imported by another one. */
 import { z } from 'zod';
 import { ACTIONS, type MemoryRow } from '../db/memories.ts';
+import { isInYears, YEARS } from '../http/fields.ts';
 import { MEMORY_TYPES } from '../types.ts';
 import type { Version } from './versions.ts';
 
 const text = z.string().min(1).max(1_024);
 const unit = z.number().min(0).max(1);
-const instant = z.iso.datetime({ offset: true });
+const instant = z.iso.datetime({ offset: true }).refine(isInYears, YEARS);
 const object = z.record(z.string(), z.unknown());
 
 /** The columns that a version has of its own. Absent and null are the same. */

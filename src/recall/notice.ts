@@ -12,10 +12,15 @@ export interface Notice {
 /** As many as fit. A line that is cut leaves nothing to the items, since a larger budget would take back what one of them was given. */
 export function makeNotice(withdrawn: readonly Withdrawn[], room: number, count: (text: string) => number): Notice {
   if (withdrawn.length === 0) return { text: undefined, room };
-  for (let named = withdrawn.length; named > 0; named--) {
-    const text = renderWithdrawn(withdrawn.slice(0, named));
-    const cost = count(`${BLOCK_GAP}${text}`);
-    if (cost <= room) return { text, room: named === withdrawn.length ? room - cost : 0 };
+  const costOf = (named: number) => count(`${BLOCK_GAP}${renderWithdrawn(withdrawn.slice(0, named))}`);
+  const cost = costOf(withdrawn.length);
+  if (cost <= room) return { text: renderWithdrawn(withdrawn), room: room - cost };
+  // every name costs more than none, so halving finds the most that fit, in eight counts and not in hundreds
+  let [fits, tooMany] = [0, withdrawn.length];
+  while (tooMany - fits > 1) {
+    const named = (fits + tooMany) >> 1;
+    if (costOf(named) <= room) fits = named;
+    else tooMany = named;
   }
-  return { text: undefined, room: 0 };
+  return { text: fits === 0 ? undefined : renderWithdrawn(withdrawn.slice(0, fits)), room: 0 };
 }

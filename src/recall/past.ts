@@ -142,6 +142,9 @@ async function totalsThen(
     ${totals.map((t) => t.terms)}::float8[]) as t(id, memories, terms))`;
 }
 
+/** Looked up in a hash: `<> all` of a parameter compares each row with every one of them, and a whole space may have changed. */
+const noneOf = (seqs: readonly string[]): Sql => sql`seq not in (select unnest(${seqs}::bigint[]))`;
+
 function postingsThen(
   spaces: readonly number[],
   affected: readonly string[],
@@ -155,7 +158,7 @@ function postingsThen(
   );
   return sql`
     postings as not materialized (
-      select space_id, seq, term, tf, length from postings where space_id = any (${spaces}::int[]) and seq <> all (${affected}::bigint[])
+      select space_id, seq, term, tf, length from postings where space_id = any (${spaces}::int[]) and ${noneOf(affected)}
       union all
       select * from unnest(${rows.map((r) => r.space_id)}::int[], ${rows.map((r) => r.seq)}::bigint[], ${rows.map((r) => r.term)}::text[],
         ${rows.map((r) => r.tf)}::real[], ${rows.map((r) => r.length)}::real[]) as p(space_id, seq, term, tf, length))`;
@@ -179,7 +182,7 @@ async function passagesThen(
   return sql`
     passages as not materialized (
       select space_id, seq, model, ordinal, log_length, embedding, token_bits from passages
-      where space_id = any (${spaces}::int[]) and seq <> all (${not}::bigint[])
+      where space_id = any (${spaces}::int[]) and ${noneOf(not)}
       union all
       select v.space_id, v.seq, v.model, v.ordinal, v.log_length, v.embedding, v.token_bits
       from passage_versions v

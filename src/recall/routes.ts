@@ -113,6 +113,7 @@ export const recallRoutes =
     );
 
     async function context(request: FastifyRequest, reply: FastifyReply, input: ContextInput) {
+      assertOneTime(request, input);
       const knowledge = await knowledgeOf(request, input);
       return named(request, reply, input, { route: 'context', also: knowledge?.spaces ?? [] }, async (asked) => {
         const agent = agentOf(request);
@@ -216,6 +217,13 @@ function toSearch(request: FastifyRequest, input: ContextInput | RecallInput): S
     askedAt: toDate(input.asked_at),
     asOf: toDate(input.as_of),
   };
+}
+
+/** What a reader holds, and what a session was sent, are versions of now: an answer of then would be taken for what holds. */
+function assertOneTime(request: FastifyRequest, { as_of, since_pack, exclude_seen }: ContextInput): void {
+  if (as_of === undefined || (since_pack === undefined && !exclude_seen)) return;
+  const place = request.method === 'GET' ? 'query' : 'body';
+  throw invalid(place, 'as_of', 'cannot stand beside since_pack and exclude_seen: what was sent before is about now');
 }
 
 /** The session whose sent memories are left out; undefined: nothing is. */

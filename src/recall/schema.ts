@@ -70,13 +70,13 @@ export const contextInput = z.object({
     .max(8_192)
     .optional()
     .describe(
-      'pack_id of an earlier pack: only what is new or changed since is sent, and what no longer holds is named in `delta`.',
+      'pack_id of an earlier pack: only what is new or changed since is sent, and what no longer holds is named in `delta`. Not beside `as_of`.',
     ),
   exclude_seen: z
     .boolean()
     .default(false)
     .describe(
-      'Never send a version of a memory twice in the session that session_id names (it is then no filter). By POST only, since it writes that down.',
+      'Never send a version of a memory twice in the session that session_id names (it is then no filter). By POST only, since it writes that down. Not beside `as_of`.',
     ),
 });
 

@@ -57,6 +57,21 @@ t.test('migrations run once, also when two processes start at the same time', as
   t.same(await pendingMigrations(db), []);
 });
 
+t.test('an error of the database quotes no row', async (t) => {
+  const db = await makeTestDb();
+  t.teardown(() => db.close());
+  await migrate(db);
+  const insert = () =>
+    db.admin((tx) => tx.query(sql`insert into spaces (kind, name) values ('owner', 'a private name')`));
+  await insert();
+  const error = await insert().then(
+    () => undefined,
+    (error: Error & { code?: string }) => error,
+  );
+  t.equal(error?.code, '23505');
+  t.notMatch(JSON.stringify({ ...error, text: error?.stack }), 'private');
+});
+
 t.test('the index', async (t) => {
   const service = await startService();
   t.teardown(() => service.close());

@@ -3,7 +3,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createSigner } from 'fast-jwt';
 import t from 'tap';
+import { sweepAgents } from '../../src/access/agents.ts';
 import { clearCache } from '../../src/access/cache.ts';
+import { sweepTokens } from '../../src/access/tokens.ts';
 import { sql } from '../../src/db/sql.ts';
 import { purge } from '../../src/memory/purge.ts';
 import { TOKEN_SCOPES, type TokenScope } from '../../src/types.ts';
@@ -296,6 +298,31 @@ t.test('opaque tokens', async (t) => {
       body: { error: { code: 'token_expired' } },
     });
     base.setNow(undefined);
+  });
+
+  await t.test('200 work at a time, those that have expired beside them, for half a year', async (t) => {
+    const owner = 'crowded';
+    const manages = token({ owner, scopes: MANAGE });
+    const many = (kind: string, ends: Date) =>
+      base.deps.db.admin((tx) =>
+        tx.query(sql`insert into tokens (id, owner, name, secret_hash, scopes, created_at, expires_at)
+          select ${kind} || n, ${owner}, ${kind}, '', '{}', now(), ${ends} from generate_series(1, 199) n`),
+      );
+    const names = async () =>
+      (await call('GET', '/tokens', { token: manages })).body.tokens.map((row: { name: string }) => row.name);
+    await many('old', new Date(Date.now() - 86_400_000));
+    const first = await make(owner);
+    t.ok(first.token, 'a sign-in a day must not shut the owner out in the end');
+    t.equal((await names())[0], 'test', 'what works comes first');
+    await many('live', new Date(Date.now() + 86_400_000));
+    t.match(await call('POST', '/tokens', { token: manages, body: { name: 'more', scopes: ['memory:read'] } }), {
+      status: 409,
+      body: { error: { code: 'conflict' } },
+    });
+    base.setNow(new Date(Date.now() + 179.5 * 86_400_000));
+    await sweepTokens(base.deps);
+    base.setNow(undefined);
+    t.equal((await names()).length, 200, 'the others ended half a year ago');
   });
 
   await t.test('an owner that the operator shut out has no token that works', async (t) => {
@@ -818,6 +845,12 @@ t.test('temporary agents', async (t) => {
     await register();
     await register();
     t.same([await count(idle.agent_id), await count(busy.agent_id)], [0, 0], 'erased when others register');
+    day(70);
+    const last = await register();
+    await remember('alone', last.temporary_token);
+    day(101);
+    await sweepAgents(base.deps);
+    t.equal(await count(last.agent_id), 0, 'and when none does');
     base.setNow(undefined);
   });
 });
@@ -899,6 +932,33 @@ t.test('the audit trail', async (t) => {
       'another owner sees none of it',
     );
     t.notMatch(JSON.stringify((await call('GET', at, { token: tidy })).body), 'kitchen');
+  });
+
+  await t.test('shows a narrowed token its own buckets and scopes, and what it did itself', async (t) => {
+    const owner = 'narrowco';
+    const whole = token({ owner, scopes });
+    const home = token({ owner, scopes, buckets: ['home'] });
+    const said = token({ owner, scopes, memoryScopes: ['said'] });
+    const write = (content: string, more: object, by = whole) =>
+      call('POST', '/remember', { token: by, body: { content, dedupe: true, ...more } });
+    for (const more of [{ bucket: 'home' }, { bucket: 'shed' }, { bucket: 'shed', scope: 'said' }]) {
+      for (let i = 0; i < 2; i++) await write(`The ladder of ${JSON.stringify(more)} is blue`, more);
+    }
+    const own = (await write('The ladder is long', { bucket: 'home' }, home)).body.id;
+    const places = async (by: string) =>
+      (await call('GET', '/audit/consolidation', { token: by })).body.events.map(
+        (e: { bucket: string; scope: string | null }) => [e.bucket, e.scope],
+      );
+    t.equal((await places(whole)).length, 3);
+    t.same(await places(home), [['home', null]]);
+    t.same(await places(said), [['shed', 'said']]);
+    for (const [by, query] of [[home, { bucket: 'shed' }] as const, [said, { scope: 'other' }] as const])
+      t.match(await call('GET', '/audit/consolidation', { token: by, query }), { status: 403 });
+    const seen = (await events({ outcome: 'done' }, home)).events.map(
+      (e: { action: string; target_id: string }) => e.action,
+    );
+    t.same(seen.sort(), ['memory.reinforce', 'memory.remember']);
+    t.same((await events({ action: 'memory.remember' }, home)).events[0].target_id, own);
   });
 
   await t.test('pages by key: no event twice, none left out', async (t) => {

@@ -57,6 +57,11 @@ t.test('hostile input gets a clear error, and nothing is half-done', async (t) =
       'validation_error',
       'expires_at',
     ],
+    ...(['9999-12-31T23:59:59-23:59', '0001-01-01T00:00:00+23:59', '0000-01-01'] as const).flatMap((time) => [
+      [`${time} in a memory`, remember({ content: 'a', occurred_at: time }), 422, 'validation_error', '9999'] as const,
+      [`${time} as an end`, remember({ content: 'a', expires_at: time }), 422, 'validation_error', '9999'] as const,
+      [`${time} in a question`, recall({ query: 'a', as_of: time }), 422, 'validation_error', '9999'] as const,
+    ]),
     ['an unknown type', remember({ content: 'a', memory_type: 'secret' }), 422, 'validation_error', 'memory_type'],
     [
       'the wildcard as a bucket to write to',
@@ -193,6 +198,16 @@ t.test('hostile input gets a clear error, and nothing is half-done', async (t) =
         t.equal(reply.status, 200, `${query.slice(0, 20)} at ${at}: ${reply.text.slice(0, 200)}`);
         t.ok(['ok', 'empty', 'below_threshold'].includes(reply.body.status));
       }
+    }
+  });
+
+  await t.test('the first and the last day of time are days', async (t) => {
+    for (const day of ['0001-01-01', '9999-12-31']) {
+      const made = await call('POST', '/remember', { body: { content: `on the day ${day}`, occurred_at: day } });
+      t.equal(made.status, 201, made.text);
+      for (const field of ['as_of', 'asked_at', 'since', 'until'])
+        t.equal((await call('GET', '/recall', { query: { query: 'the day last week', [field]: day } })).status, 200);
+      t.equal((await call('GET', `/memories/${made.body.id}`)).body.occurred_at, `${day}T00:00:00.000Z`);
     }
   });
 });

@@ -5,6 +5,7 @@ import t from 'tap';
 import { ENGINE } from '../../src/app.ts';
 import { sql } from '../../src/db/sql.ts';
 import { indexPart, keepIndexed } from '../../src/knowledge/parts.ts';
+import { sweepUploads } from '../../src/knowledge/uploads.ts';
 import { reembed } from '../../src/memory/reembed.ts';
 import { makePdf, makePdfOfStream } from '../helpers/pdf.ts';
 import { type Reply, startService } from '../helpers/service.ts';
@@ -518,6 +519,11 @@ t.test('knowledge', async (t) => {
     await send({ text: 'A week later.' });
     service.setNow(undefined);
     t.equal((await ask('GET', `/documents/${late}`)).status, 404, 'kept for a week');
+    const left = (await send({ text: 'Left behind.' })).body.document_id;
+    service.setNow(new Date(Date.now() + 8 * 86_400_000));
+    await sweepUploads(service.deps);
+    service.setNow(undefined);
+    t.equal((await ask('GET', `/documents/${left}`)).status, 404, 'also where nobody sends another one');
   });
 
   await t.test('what cannot be read is refused with its code, in bounded time', async (t) => {

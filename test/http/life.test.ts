@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
+import { SWEEPS } from '../../src/app.ts';
 import { sql } from '../../src/db/sql.ts';
 import { tidy } from '../../src/db/tidy.ts';
 import { keepPurged, purge, type Sleep } from '../../src/memory/purge.ts';
@@ -805,7 +806,7 @@ t.test('the purge comes soon after an end, takes that alone, and what is left co
   const first = new Promise<void>((done) => {
     asleep = done;
   });
-  const purging = keepPurged(service.deps, sleep);
+  const purging = keepPurged(service.deps, SWEEPS, sleep);
   await first;
   t.same(await counts(), { memories: 3, rows: 4, indexed: 3, embedded: 3, exact: true }, 'nothing has ended yet');
   const advance = async (ms: number) => {

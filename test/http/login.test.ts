@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
 import { sql } from '../../src/db/sql.ts';
+import { sweepOauth } from '../../src/login/oauth/clients.ts';
 import { startService } from '../helpers/service.ts';
 
 const GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
@@ -452,6 +453,14 @@ t.test('OAuth with PKCE', async (t) => {
       'javascript:alert(1)',
       'data:text/html,x',
       'file:///etc/passwd',
+      'http://:@evil.example/',
+      'http:localhost/cb',
+      'https:evil.example',
+      'https://app.example;sandbox/cb',
+      'https://app.example,default-src/cb',
+      "https://app.example'self'/cb",
+      'livescript:alert(1)',
+      'search-ms:query=x',
       '/relative',
       'vscode://a b',
       `https://app.example/${'x'.repeat(2_048)}`,
@@ -497,6 +506,9 @@ t.test('OAuth with PKCE', async (t) => {
     t.equal((await look(request({ client_id: other }))).statusCode, 400, 'the address of another program');
     const twice = await app.inject({ url: `/oauth/authorize?${new URLSearchParams(request())}&client_id=${client}` });
     t.equal(twice.statusCode, 400);
+    const long = await decide(request({ state: 's'.repeat(5_000) }), '', 'deny');
+    t.equal(long.statusCode, 400, 'what would be a header that nobody takes');
+    t.notOk('location' in long.headers);
   });
 
   await t.test('a faulty request of a known program is sent back with its state', async (t) => {
@@ -523,6 +535,15 @@ t.test('OAuth with PKCE', async (t) => {
     }
     const twice = await app.inject({ url: `/oauth/authorize?${new URLSearchParams(request())}&scope=memory:read` });
     t.match(backOf(twice), { error: 'invalid_request', error_description: /scope/ });
+    const both = new URLSearchParams({ ...request(), token: owner, decision: 'approve' });
+    both.append('scope', 'memory:read');
+    const posted = await app.inject({
+      method: 'POST',
+      url: '/oauth/authorize',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      payload: both.toString(),
+    });
+    t.match(backOf(posted), { error: 'invalid_request', error_description: /scope/ });
   });
 
   await t.test('only an owner who may hand out tokens approves; anybody denies for himself', async (t) => {
@@ -540,6 +561,10 @@ t.test('OAuth with PKCE', async (t) => {
     }
     t.equal((await decide(request(), owner, 'maybe')).statusCode, 400);
     t.match(backOf(await decide(request(), '', 'deny')), { error: 'access_denied', state: 's t&te' });
+    const named = (await register([CALLBACK], { client_name: '<b>\u202ekcatta' })).json().client_id;
+    const shown = (await look(request({ client_id: named }))).body;
+    t.match(shown, '<strong>&lt;b&gt;\u202ekcatta</strong>');
+    t.match(shown, 'strong{unicode-bidi:isolate}', 'a name turns no text around it');
     t.notMatch((await look(request({ state: '"><img src=x>', scope: 'memory:read <img>' }))).body, '<img');
   });
 
@@ -687,5 +712,30 @@ t.test('OAuth with PKCE', async (t) => {
     }
     t.same(statuses, [201, 201, 429]);
     await busy.app.close();
+  });
+
+  await t.test('what has ended is taken away, programs after half a year without use', async (t) => {
+    const { refresh_token } = (await exchange(await codeFor())).json();
+    await codeFor();
+    const rows = async () => {
+      const [row] = await service.deps.db.admin((tx) =>
+        tx.query(
+          sql`select (select count(*)::int from oauth_grants) as grants, (select count(*)::int from oauth_clients where id = ${client}) as client`,
+        ),
+      );
+      return row;
+    };
+    const was = clock;
+    pass(2 * 86_400);
+    await sweepOauth(service.deps);
+    t.equal((await refresh(refresh_token)).statusCode, 200, 'what is used stays');
+    pass(91 * 86_400);
+    await sweepOauth(service.deps);
+    t.same(await rows(), { grants: 0, client: 1 });
+    pass(90 * 86_400);
+    await sweepOauth(service.deps);
+    t.same(await rows(), { grants: 0, client: 0 });
+    clock = was;
+    pass(0);
   });
 });

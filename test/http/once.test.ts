@@ -318,6 +318,22 @@ t.test('every route that writes does it once under a key', async (t) => {
     t.match(two, { status: 422, body: { ok: false, error: { code: 'validation_error' } } });
   });
 
+  await t.test('a token with other limits is not told what the first one was told', async (t) => {
+    const body = { content: 'a word for the wide', bucket: 'wide' };
+    const first = await call('POST', '/remember', { body, key: 'limits' });
+    t.equal((await call('POST', '/remember', { body, key: 'limits' })).body.id, first.body.id);
+    const at = `/memories/${first.body.id}/forget`;
+    t.equal((await call('POST', at, { body: {}, key: 'limits' })).status, 200);
+    for (const limits of [{ buckets: ['other'] }, { memoryScopes: ['other'] }, { teams: ['other'] }]) {
+      const narrow = service.token({ owner, scopes: [...GRANTABLE_SCOPES], ...limits });
+      for (const [where, sent] of [['/remember', body] as const, [at, {}] as const]) {
+        const reply = await call('POST', where, { body: sent, key: 'limits', token: narrow });
+        t.match(reply, { status: 409, body: { error: { code: 'idempotency_conflict' } } }, reply.text);
+        t.notMatch(reply.text, first.body.id);
+      }
+    }
+  });
+
   await t.test('a key is worth a day', async (t) => {
     const body = { name: 'daily' };
     const first = await call('POST', '/knowledge-bases', { body, key: 'daily' });

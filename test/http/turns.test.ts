@@ -1,6 +1,8 @@
 /** What an agent is sent from turn to turn: what is new since a pack, nothing twice in a session, and both sides of a contradiction. */
+import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import t from 'tap';
+import { writePackId } from '../../src/recall/pack-id.ts';
 import { startService } from '../helpers/service.ts';
 
 const seed = Number(process.env.FC_SEED ?? Date.now() % 2 ** 31);
@@ -154,7 +156,30 @@ t.test('from turn to turn', async (t) => {
     });
     const asked = { query: 'stone', exclude_seen: true, session_id: 'get' };
     t.match(await call('GET', '/recall/context', asked), { status: 422, text: /POST/ });
-    t.same((await call('POST', '/recall/context', asked)).headers.etag, undefined);
+    const answer = await call('POST', '/recall/context', asked);
+    t.match(answer.headers, { etag: undefined, 'cache-control': 'no-store' });
+    const then = { query: 'stone', as_of: new Date().toISOString() };
+    const { pack_id } = await pack('stone');
+    for (const more of [{ exclude_seen: true, session_id: 's' }, { since_pack: pack_id }])
+      t.match(await call('POST', '/recall/context', { ...then, ...more }), { status: 422, text: /about now/ });
+  });
+
+  await t.test('hundreds that are gone are named in the time of a few', async (t) => {
+    owner = 'hundreds';
+    await remember('The bell tower leans');
+    const invented = writePackId(Array.from({ length: 256 }, () => ({ id: randomUUID(), version: 1 })));
+    let named = 0;
+    for (const max_tokens of [40, 200, 1_000, 12_000]) {
+      const began = performance.now();
+      const body = await pack('bell tower', { since_pack: invented, max_tokens });
+      t.ok(performance.now() - began < 500, 'no second of counting');
+      t.ok(body.budget.used_tokens <= max_tokens);
+      const line = /^Withdrawn: .*$/m.exec(body.context_text)?.[0] ?? '';
+      const now = line.split(', ').length;
+      t.ok(now > named, `${now} after ${named}: more room, more names`);
+      named = now;
+    }
+    t.equal(named, 256);
   });
 
   await t.test('two sides stand side by side, the newer first, and the older is marked', async (t) => {

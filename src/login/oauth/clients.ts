@@ -34,9 +34,12 @@ export async function registerClient(deps: Deps, given: unknown): Promise<Client
   }
   const now = deps.now();
   const client = { id: makeClientId(), name: client_name?.trim() || null, redirect_uris };
-  await deps.db.admin(async (tx) => {
-    await sweep(tx, now, new Date(now.getTime() - KEPT_MS));
-    await insertClient(tx, client, now);
-  });
+  await deps.db.admin((tx) => insertClient(tx, client, now));
   return client;
+}
+
+/** Approvals that have ended, and programs that nobody used for long. */
+export async function sweepOauth({ db, now }: Deps): Promise<void> {
+  const at = now();
+  await db.admin((tx) => sweep(tx, at, new Date(at.getTime() - KEPT_MS)));
 }

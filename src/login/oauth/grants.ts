@@ -119,11 +119,12 @@ async function withGrant<T>(
 ): Promise<T | Refusal> {
   const done = await deps.db.admin(async (tx) => {
     const grant = await lockGrant(tx, by);
-    if (!grant || grant.ended || (clientId !== undefined && grant.client_id !== clientId)) return GONE;
-    return work(tx, grant, deps.now());
+    if (!grant || grant.ended || (clientId !== undefined && grant.client_id !== clientId)) return undefined;
+    return { answer: await work(tx, grant, deps.now()) };
   });
+  if (!done) return GONE; // who has made something up changes nothing, and must not empty the cache of tokens
   tokens.changed();
-  return done;
+  return done.answer;
 }
 
 async function issue(

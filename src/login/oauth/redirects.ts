@@ -4,7 +4,10 @@ const LOOPBACK = new Set(['127.0.0.1', '[::1]', 'localhost']);
 
 /** Schemes that a browser or an operating system handles itself: no program registers them as its own. */
 const TAKEN =
-  /^(?:https?|wss?|ftps?|file|filesystem|javascript|vbscript|data|blob|about|view-source|mailto|tel|sms|chrome|resource|intent|ms-.*|x-apple.*):$/;
+  /^(?:https?|wss?|ftps?|file|filesystem|jar|javascript|livescript|mocha|vbscript|data|blob|about|view-source|mailto|tel|sms|chrome|resource|shell|intent|search-ms|ms-.*|x-apple.*):$/;
+
+/** A host in full, and none of the other characters that a URL may have in it: they would end a directive of the content security policy. */
+const WITH_HOST = /^https?:\/\/(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d+)?(?:[/?]|$)/i;
 
 const isLoopback = ({ protocol, hostname }: URL): boolean => protocol === 'http:' && LOOPBACK.has(hostname);
 
@@ -13,6 +16,7 @@ export function isRedirectUri(uri: string): boolean {
   if (!/^[\x21-\x7e]{1,2048}$/.test(uri) || /[#*\\]/.test(uri) || !URL.canParse(uri)) return false;
   const url = new URL(uri);
   if (url.username !== '' || url.password !== '') return false;
+  if (/^https?:$/.test(url.protocol) && !WITH_HOST.test(uri)) return false;
   return url.protocol === 'https:' || isLoopback(url) || !TAKEN.test(url.protocol);
 }
 

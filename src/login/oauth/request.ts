@@ -19,6 +19,9 @@ const FIELDS = [
   'resource',
 ] as const;
 
+/** All of it goes back in one header, which programs and proxies hold to some 16 KB. */
+const MAX_FIELD = 4_096;
+
 /** As it was sent; the form of the page carries it on. */
 export type Sent = { readonly [K in (typeof FIELDS)[number]]?: string };
 
@@ -41,6 +44,8 @@ export async function checkRequest(deps: Deps, raw: Readonly<Record<string, unkn
   const sent: Sent = Object.fromEntries(
     FIELDS.flatMap((field) => (typeof raw[field] === 'string' ? [[field, raw[field]]] : [])),
   );
+  if (Object.values(sent).some((value) => value.length > MAX_FIELD))
+    return { faulty: `The program sent a field of more than ${MAX_FIELD} characters.` };
   const { client_id: clientId = '', redirect_uri: redirectUri = '', state } = sent;
   const client = isClientId(clientId) ? await deps.db.admin((tx) => findClient(tx, clientId)) : undefined;
   if (!client) return { faulty: 'The program is not known here: its client_id is missing, wrong or was given up.' };

@@ -1,6 +1,7 @@
 /** The whole configuration: one schema, parsed once at start, all faults in one message, then frozen. */
 import { createPublicKey } from 'node:crypto';
 import { z } from 'zod';
+import './faults.ts';
 
 const EMBEDDERS = ['minilm', 'hashing', 'openai'] as const;
 

@@ -379,7 +379,10 @@ t.test('knowledge', async (t) => {
 
     const reader = token({ scopes: ['knowledge:read'] });
     const writer = token({ scopes: ['knowledge:write'] });
-    t.equal((await ask('POST', '/knowledge-bases', { body: { name: 'x' }, token: reader })).status, 403);
+    t.match(await ask('POST', '/knowledge-bases', { body: { name: 'x' }, token: reader }), {
+      status: 403,
+      body: { detail: /knowledge:write.*scope.*it has .*knowledge:read/ },
+    });
     t.equal((await ask('DELETE', `/documents/${added.body.id}`, { token: reader })).status, 403);
     t.equal((await search({ query: 'x' }, writer)).status, 403);
     t.equal((await search({ query: 'x' }, token())).status, 403);
@@ -454,7 +457,7 @@ t.test('knowledge', async (t) => {
     t.match(text.text, `Reference: ${item.id} | Type: knowledge | Location: Deploy handbook/Rollback`);
     t.ok(mixed.body.budget.used_tokens <= 1_500);
     const refused = await pack({ include_knowledge: true }, token({ ...owner, scopes: ['memory:read'] }));
-    t.match(refused, { status: 403, body: { error: { code: 'insufficient_scope' } } });
+    t.match(refused, { status: 403, body: { detail: /knowledge.*scope/, error: { code: 'insufficient_scope' } } });
     t.equal((await ask('GET', `/memories/${item.id}`, { token: erin })).status, 404);
     t.equal((await ask('POST', `/memories/${item.id}/forget`, { body: {}, token: erin })).status, 404);
   });

@@ -90,7 +90,9 @@ export const configSchema = z.object({
     .string()
     .regex(/^[\x21-\x7e]{16,}$/, 'must be at least 16 printable ASCII characters without blanks')
     .optional()
-    .describe('Whoever sends it as a bearer token may read GET /metrics (Prometheus). Unset: there is no such route.'),
+    .describe(
+      'Whoever sends it as a bearer token may read GET /metrics (Prometheus); at least 16 characters. Unset: there is no such route.',
+    ),
   CORS_ORIGINS: z
     .string()
     .regex(

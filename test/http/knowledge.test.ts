@@ -584,6 +584,8 @@ t.test('knowledge', async (t) => {
     const { id } = added.body;
     t.match(await rowsOf(base), { memories: 0, documents: 1, total: 0 });
     t.match((await upload(at, 'text/plain', long)).body, { outcome: 'unchanged', status: 'indexing' });
+    const early = (await search({ query: 'aardvark of day 3', knowledge_base_id: base })).body;
+    t.match(early, { status: 'degraded', results: [], degraded: ['300 sections are still being indexed'] });
 
     t.equal(await indexPart(service.deps, ENGINE), true);
     t.match((await ask('GET', `/documents/${id}`)).body, { status: 'indexing', sections_indexed: 20 });
@@ -608,6 +610,7 @@ t.test('knowledge', async (t) => {
     });
     await reembed(service.deps);
     t.match((await ask('GET', `/documents/${id}`)).body, { status: 'ready', embedded: true });
+    t.match((await search({ query: 'aardvark of day 3', document_id: id })).body, { status: 'ok', degraded: [] });
     const rows = await rowsOf(base);
     t.match(rows, { memories: 300, passages: 300, total: 300 });
 

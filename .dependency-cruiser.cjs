@@ -3,7 +3,7 @@
  * A type-only import is free everywhere, since it leaves nothing at run time. Each comment says what to do instead.
  */
 const CAPABILITY = 'recall|memory|access|work|knowledge|ledger|audit|skill|login';
-const GROUND = 'types|errors|config|deps';
+const GROUND = 'types|errors|config|deps|faults';
 
 /** At run time only. */
 const values = { dependencyTypesNot: ['type-only'] };
@@ -23,7 +23,7 @@ module.exports = {
     // ---- the order of the folders
     {
       name: 'ground-stands-alone',
-      comment: 'types, errors, config and deps are below everything. Move what they need down to them, or pass it in.',
+      comment: 'types, errors, faults, config and deps are below everything. Move what they need down to them, or pass it in.',
       severity: 'error',
       from: { path: `^src/(${GROUND})\\.ts$` },
       to: { path: '^src/', pathNot: `^src/(${GROUND})\\.ts$`, ...values },

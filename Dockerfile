@@ -34,7 +34,7 @@ COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/models ./models
 COPY --from=build /app/dist ./dist
 COPY migrations ./migrations
-COPY LICENSE ./
+COPY LICENSE NOTICE ./
 RUN install -d -o node -g node -m 700 /data
 USER node
 VOLUME /data

@@ -1,6 +1,7 @@
 /** The whole configuration: one schema, parsed once at start, all faults in one message, then frozen. */
 import { createPublicKey } from 'node:crypto';
 import { z } from 'zod';
+import './faults.ts';
 
 const EMBEDDERS = ['minilm', 'hashing', 'openai'] as const;
 
@@ -89,7 +90,9 @@ export const configSchema = z.object({
     .string()
     .regex(/^[\x21-\x7e]{16,}$/, 'must be at least 16 printable ASCII characters without blanks')
     .optional()
-    .describe('Whoever sends it as a bearer token may read GET /metrics (Prometheus). Unset: there is no such route.'),
+    .describe(
+      'Whoever sends it as a bearer token may read GET /metrics (Prometheus); at least 16 characters. Unset: there is no such route.',
+    ),
   CORS_ORIGINS: z
     .string()
     .regex(

@@ -152,7 +152,7 @@ export const agentRoutes =
         tags: TAGS,
         summary: 'Refuse a temporary agent',
         description:
-          'With its own temporary token: the claim that waits is turned down, and the agent stays. When none waits, or with an owner’s token and the claim code, everything that it stored is erased.',
+          'With its own temporary token: the claim that waits is turned down, and the agent stays, also when none waits. With an owner’s token and the claim code: the agent and everything that it stored is erased.',
         body: denyBody,
         response: { 200: deniedReply },
       },

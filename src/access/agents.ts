@@ -172,8 +172,8 @@ function rightsOf(principal: Principal): Rights {
 }
 
 /**
- * For an owner who holds its code: the agent and everything of it is erased. For the agent itself: the claim that waits is turned down and the
- * agent stays; when none waits, it is erased as well. @throws ApiError not_found
+ * For an owner who holds its code: the agent and everything of it is erased. For the agent itself: the claim that waits is turned down, and the
+ * agent stays, also when none waits: a repetition does no harm. @throws ApiError not_found
  */
 export async function denyAgent(deps: Deps, principal: Principal, code: string | undefined): Promise<string> {
   const now = deps.now();
@@ -182,8 +182,8 @@ export async function denyAgent(deps: Deps, principal: Principal, code: string |
       principal.agentSpace === undefined
         ? await lockByCode(tx, code ?? '', now)
         : await lockById(tx, principal.agentSpace);
-    if (principal.agentSpace !== undefined && agent.pending_confirmation !== null) await turnDown(tx, agent.id);
-    else await erase(tx, agent.id);
+    if (principal.agentSpace === undefined) await erase(tx, agent.id);
+    else await turnDown(tx, agent.id);
     await audit(tx, principal, { action: 'agent.deny', target: agent.id, at: now });
     return agent.id;
   });

@@ -1,7 +1,7 @@
 /** npm start: opens what the configuration names, migrates, listens, and prints what a newcomer needs. */
 import closeWithGrace from 'close-with-grace';
 import { buildApp, ENGINE, SWEEPS } from '../app.ts';
-import { migrate } from '../db/migrate.ts';
+import { migrate, pendingMigrations } from '../db/migrate.ts';
 import type { Deps } from '../deps.ts';
 import { keepIndexed } from '../knowledge/parts.ts';
 import { keepPurged } from '../memory/purge.ts';
@@ -15,16 +15,21 @@ import { welcome } from './welcome.ts';
 
 const SHUTDOWN_MS = 10_000;
 const DEMO_TTL_SECONDS = 30 * 86_400;
+const NOT_MIGRATED = 'the database is not migrated: run npm run migrate, or set MIGRATE_ON_START=true';
 
 const config = configOrExit();
 const log = makeLog(config);
 
 try {
   const secret = await jwtSecret(config);
+  log.info({ event: 'starting' }, 'opening the database and the model; the first start takes longest');
   const [db, embedder] = await Promise.all([openDb(config, log), openEmbedder(config, log)]);
   if (config.MIGRATE_ON_START ?? db.kind === 'embedded') {
     const ran = await migrate(db);
     if (ran.length > 0) log.info({ event: 'migrated', migrations: ran }, 'migrated');
+  } else {
+    const pending = await pendingMigrations(db);
+    if (pending.length > 0) log.error({ event: 'not_migrated', pending }, NOT_MIGRATED);
   }
   const deps: Deps = { config, db, embedder, countTokens: makeCountTokens(), now: () => new Date(), log };
   await warm(deps);

@@ -13,10 +13,10 @@ export TOKEN=${token}
 
 Store a memory, ask for a context pack as text, and as JSON:
 
-curl -s ${base}/remember -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"content":"Deploys go out on Tuesdays after the stand-up, never on Fridays.","path":"team/rules"}'
+curl -sw '\\n' ${base}/remember -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"content":"Deploys go out on Tuesdays after the stand-up, never on Fridays.","path":"team/rules"}'
 
-curl -s "${base}/recall/context?query=when+do+we+deploy" -H "Authorization: Bearer $TOKEN" -H 'Accept: text/plain'
+curl -sw '\\n' "${base}/recall/context?query=when+do+we+deploy" -H "Authorization: Bearer $TOKEN" -H 'Accept: text/plain'
 
-curl -s "${base}/recall/context?query=when+do+we+deploy&max_tokens=500" -H "Authorization: Bearer $TOKEN"
+curl -sw '\\n' "${base}/recall/context?query=when+do+we+deploy&max_tokens=500" -H "Authorization: Bearer $TOKEN"
 `;
 }

@@ -65,7 +65,7 @@ export function registerAuth(app: FastifyInstance, { authenticate, idOf }: Authe
     request.stages.set('auth', performance.now() - begun);
     const { tokenScopes } = principalOf(request);
     if (!scopes.some((scope) => tokenScopes.has(scope))) {
-      throw new ApiError('insufficient_scope', `the token lacks the scope ${scopes.join(' or ')}`);
+      throw lacking(principalOf(request), scopes);
     }
     const { pendingBinding } = principalOf(request);
     if (pendingBinding !== undefined && !whileBinding) {
@@ -100,8 +100,21 @@ export function principalOf(request: FastifyRequest): Principal {
 /** For a call that needs more than the one scope that its route names. @throws ApiError insufficient_scope */
 export function requireScope(request: FastifyRequest, scope: TokenScope): Principal {
   const principal = principalOf(request);
-  if (!principal.tokenScopes.has(scope)) throw new ApiError('insufficient_scope', `the token lacks the scope ${scope}`);
+  if (!principal.tokenScopes.has(scope)) throw lacking(principal, [scope]);
   return principal;
+}
+
+const UNCLAIMED = 'an agent that no owner has claimed can remember, recall and search, and nothing else';
+const CLAIMED =
+  'this agent was claimed and goes on with its lasting token, which agents/status has told once; this one only reads';
+
+/** Clients look for the name of the scope before the word "scope". */
+function lacking({ agentSpace, tokenScopes }: Principal, needed: readonly TokenScope[]): ApiError {
+  if (agentSpace !== undefined) {
+    return new ApiError('insufficient_scope', tokenScopes.has('temporary:write') ? UNCLAIMED : CLAIMED);
+  }
+  const has = tokenScopes.size > 0 ? `it has ${[...tokenScopes].join(', ')}` : 'it has none';
+  return new ApiError('insufficient_scope', `this takes ${needed.join(' or ')}, a scope that the token lacks: ${has}`);
 }
 
 const MAX_AGENT_LENGTH = 256;

@@ -2,7 +2,9 @@
 import { closest, distance } from 'fastest-levenshtein';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
+import '../faults.ts';
 import { ApiError, type ErrorCode, type Fault } from '../errors.ts';
+import { CANONICAL_MOUNT } from './openapi.ts';
 
 /** Fastify's own errors that a caller causes, by code. Every other error is ours: a 500. */
 const FASTIFY_CODES: Readonly<Record<string, ErrorCode>> = {
@@ -16,17 +18,40 @@ const FASTIFY_CODES: Readonly<Record<string, ErrorCode>> = {
 };
 
 export function registerErrors(app: FastifyInstance): void {
-  const routes = new Set<string>();
-  app.addHook('onRoute', (route) => {
-    if (!route.url.includes('*')) routes.add(route.url);
+  /** Their methods, by path. */
+  const routes = new Map<string, Set<string>>();
+  app.addHook('onRoute', ({ url, method }) => {
+    if (!url.includes('*')) routes.set(url, new Set([...(routes.get(url) ?? []), ...[method].flat()]));
   });
   app.setErrorHandler<FastifyError>(renderError);
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?')[0]!.slice(0, 200);
-    const nearest = closest(path, [...routes]);
-    const hint = distance(path, nearest) <= path.length / 2 ? `; did you mean ${nearest}?` : '';
-    return send(request, reply, new ApiError('route_not_found', `there is no route ${request.method} ${path}${hint}`));
+    const methods = new Set([...routes].flatMap(([url, methods]) => (isAt(url, path) ? [...methods] : [])));
+    if (methods.size === 0) return send(request, reply, noRoute(request.method, path, [...routes.keys()]));
+    const allowed = [...methods].join(', ');
+    reply.header('allow', allowed);
+    return send(
+      request,
+      reply,
+      new ApiError('method_not_allowed', `${path} does not take ${request.method}: ${allowed}`),
+    );
   });
+}
+
+/** As the router reads it: a parameter takes any segment, slashes too many do not count. */
+function isAt(url: string, path: string): boolean {
+  const segments = path.split('/').filter(Boolean);
+  const own = url.split('/').filter(Boolean);
+  return own.length === segments.length && own.every((name, i) => name.startsWith(':') || name === segments[i]);
+}
+
+function noRoute(method: string, path: string, known: readonly string[]): ApiError {
+  const nearest = closest(path, known);
+  const hint =
+    distance(path, nearest) <= path.length / 2
+      ? `did you mean ${nearest}?`
+      : `GET ${CANONICAL_MOUNT} lists what there is`;
+  return new ApiError('route_not_found', `there is no route ${method} ${path}; ${hint}`);
 }
 
 /** Also for what fails before a route is found. */

@@ -208,6 +208,6 @@ export const searchReply = z.object({
   results: z.array(itemSchema.extend({ score, similarity: score, snippet: z.string() })),
   next_cursor: nextCursor,
   coverage: z.object({ candidates: z.number().int(), returned: z.number().int(), answerability: z.number() }),
-  degraded: z.array(z.string()),
+  degraded: z.array(z.string()).describe('What the search could not do, or does not find yet.'),
   warnings: warningsSchema,
 });

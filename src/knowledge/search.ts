@@ -6,6 +6,7 @@ import type { Scored } from '../recall/rank.ts';
 import type { Ranking, Stages } from '../recall/search.ts';
 import type { Principal } from '../types.ts';
 import type { Engine } from './engine.ts';
+import { countWaiting } from './store.ts';
 
 export interface KnowledgeQuery {
   readonly query: string;
@@ -72,12 +73,13 @@ export async function searchKnowledge(
       ];
     });
     const next = input.offset + input.limit;
+    const waiting = await countWaiting(tx, input.spaces, input.document);
     return {
-      status: engine.statusOf(ranking, hits.length),
+      status: waiting > 0 ? 'degraded' : engine.statusOf(ranking, hits.length),
       hits,
       candidates: scored.length,
       answerability: ranking.answerability,
-      degraded: ranking.degraded,
+      degraded: waiting > 0 ? [...ranking.degraded, `${waiting} sections are still being indexed`] : ranking.degraded,
       next: next < scored.length ? next : undefined,
     };
   });

@@ -104,6 +104,14 @@ export async function deleteSpace(tx: Tx, space: number): Promise<void> {
 /** Sections of document d that stand in parts. */
 const WAITING: Sql = sql`(select coalesce(sum(p.amount), 0)::int from document_parts p where p.space_id = d.space_id and p.document_id = d.id)`;
 
+/** Sections of documents, or of one, that no search finds yet. */
+export async function countWaiting(tx: Tx, spaces: readonly number[], document: string | undefined): Promise<number> {
+  const [row] = await tx.query<{ n: number }>(sql`
+    select coalesce(sum(amount), 0)::int as n from document_parts
+    where space_id = any (${spaces}::int[]) and document_id is not null${document === undefined ? NOTHING : sql` and document_id = ${document}`}`);
+  return row!.n;
+}
+
 const DOCUMENT: Sql = sql`d.space_id, d.id, d.source, d.title, d.content_type, d.hash, d.bytes, d.characters, d.pages, d.sections,
   ${WAITING} as waiting, ${WAITING} = 0 and
   not exists (select from memories m where m.embedded_by = 0 and m.space_id = d.space_id and m.session_id = d.id::text and m.status <> 'deleted')

@@ -84,12 +84,15 @@ export const forgetRoutes =
       try {
         return await forget(deps, links, principal, input);
       } catch (error) {
-        if (error instanceof ApiError && error.code === 'not_found')
-          return links.forgetTransaction(deps, principal, input);
-        throw error;
+        if (!isNotFound(error)) throw error;
+        return links.forgetTransaction(deps, principal, input).catch((other: unknown) => {
+          throw isNotFound(other) ? error : other; // whoever asked meant a memory
+        });
       }
     }
   };
+
+const isNotFound = (error: unknown): boolean => error instanceof ApiError && error.code === 'not_found';
 
 export function toForgotten(done: Receipt | ForgottenTransaction): z.infer<typeof forgetReply> {
   if ('at' in done) {

@@ -37,7 +37,7 @@ export async function recallContext(
   };
   const found = await search(deps, principal, request, stages, async (tx, ranking) => {
     const selection = await select(tx, principal, input, request, ranking);
-    if (request.session === undefined) return () => answer(ranking, selection);
+    if (request.session === undefined || request.unsent) return () => answer(ranking, selection);
     // What is sent is written down before it is sent, in the transaction that holds the session.
     const made = answer(ranking, selection);
     await markSent(tx, principal.owner, request.session, made.sent, deps.now());

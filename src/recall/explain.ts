@@ -7,11 +7,12 @@ import { ACTIVE, type Filters, matches, visible } from '../db/visible.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import type { Agent, Principal } from '../types.ts';
-import { LENGTH_PRIOR, STRICT_THRESHOLD } from './constants.ts';
+import { LENGTH_PRIOR, STRICT_THRESHOLD, WEAK_THRESHOLD } from './constants.ts';
 import { recallContext } from './context.ts';
 import { explanationOf, round, wireName } from './results.ts';
-import type { ContextInput, ExplainReply } from './schema.ts';
+import type { ContextInput, ContextReply, ExplainReply } from './schema.ts';
 import { type Ranking, type SearchRequest, type Stages, search } from './search.ts';
+import { limitOf } from './select.ts';
 
 export async function explain(
   deps: Deps,
@@ -27,9 +28,7 @@ export async function explain(
   const at = ranking.ranked.findIndex((entry) => entry.candidate.id === id);
   const entry = ranking.ranked[at];
   const { body } = await recallContext(deps, principal, agent, input, request, stages);
-  const item = body.items.findIndex((candidate) => candidate.id === id);
-  const dropped = body.budget.dropped.find((candidate) => candidate.id === id);
-  const pack = item >= 0 ? `item ${item + 1} of ${body.items.length}` : dropped ? droppedBecause(dropped) : null;
+  const pack = entry ? (placeOf(id, body) ?? leftOutBecause(ranking, entry.relevance, input)) : null;
   return {
     memory_id: id,
     found: entry !== undefined,
@@ -98,9 +97,37 @@ function armsOf({ ranked }: Ranking, id: string): ExplainReply['arms'] {
   };
 }
 
-function droppedBecause({ reason, of }: { reason: string; of?: string | undefined }): string {
-  if (reason === 'near_duplicate') return `dropped: near-duplicate of ${of}`;
-  return reason === 'max_items' ? 'dropped: beyond max_items' : 'dropped: over the token budget';
+/** Null: it was left out before the budget was shared. */
+function placeOf(id: string, { items, budget, conflicts, delta }: ContextReply): string | null {
+  const item = items.findIndex((candidate) => candidate.id === id);
+  if (item >= 0) {
+    const newer = conflicts.find(({ older }) => older === id)?.newer;
+    const older = conflicts.find(({ newer }) => newer === id)?.older;
+    const beside = newer ? `, contradicted by the newer ${newer}` : older ? `, contradicts the older ${older}` : '';
+    return `item ${item + 1} of ${items.length}${beside}`;
+  }
+  const dropped = budget.dropped.find((candidate) => candidate.id === id);
+  if (dropped) return droppedBecause(dropped);
+  return delta?.unchanged.includes(id) ? 'left out: the reader holds it from since_pack' : null;
+}
+
+function leftOutBecause({ answerability }: Ranking, relevance: number, input: ContextInput): string {
+  if (answerability < WEAK_THRESHOLD) return 'not in the pack: the query is below the threshold';
+  if (relevance < (input.threshold ?? 0)) return 'not in the pack: its score is below the threshold of the request';
+  return `not in the pack: beyond the first ${limitOf(input)} candidates`;
+}
+
+function droppedBecause({ reason, of }: ContextReply['budget']['dropped'][number]): string {
+  switch (reason) {
+    case 'near_duplicate':
+      return `dropped: near-duplicate of ${of}`;
+    case 'seen':
+      return 'left out: the session was sent it';
+    case 'max_items':
+      return 'dropped: beyond max_items';
+    case 'max_tokens':
+      return 'dropped: over the token budget';
+  }
 }
 
 function verdict(ranking: Ranking, at: number, kept: readonly string[], pack: string | null): string {
@@ -109,5 +136,5 @@ function verdict(ranking: Ranking, at: number, kept: readonly string[], pack: st
   if (kept.length > 0) return `cut by filter: ${kept.join(', ')}`;
   if (at < 0) return 'not among the candidates of either arm: other memories are nearer in words and in meaning';
   const strict = ranking.answerability < STRICT_THRESHOLD ? '; strict search returns nothing for this query' : '';
-  return `rank ${at + 1}, ${pack ?? 'not in the pack: the query is below the threshold'}${strict}`;
+  return `rank ${at + 1}, ${pack}${strict}`;
 }

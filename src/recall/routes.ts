@@ -97,17 +97,17 @@ export const recallRoutes =
           tags: ['recall'],
           summary: 'Why is this memory in the answer, or why not',
           description:
-            'Takes the fields of recall context and the id of a memory; tells its ranks, scores, what kept it out, and what the budget did to it.',
+            'Takes the fields of recall context and the id of a memory; tells its ranks, scores, what kept it out, and what became of it in the pack. Writes nothing down, with exclude_seen neither.',
           body: explainInput,
           response: { 200: explainReply },
         },
       },
       async (request) => {
-        const { memory_id, ...asked } = request.body;
-        const input = { ...asked, exclude_seen: false };
+        const { memory_id, ...input } = request.body;
+        const asked = { ...toSearch(request, input), unsent: true };
         return withWarnings(
           request,
-          await explain(deps, principalOf(request), agentOf(request), memory_id, input, toSearch(request, input)),
+          await explain(deps, principalOf(request), agentOf(request), memory_id, input, asked),
         );
       },
     );
@@ -131,7 +131,10 @@ export const recallRoutes =
       }
       const principal = principalOf(request);
       if (!principal.tokenScopes.has('knowledge:read')) {
-        throw new ApiError('insufficient_scope', 'include_knowledge needs the scope knowledge:read');
+        throw new ApiError(
+          'insufficient_scope',
+          'include_knowledge takes knowledge:read, a scope that the token lacks',
+        );
       }
       return {
         spaces: await knowledgeSpaces(principal, input.team_id === '%' ? undefined : input.team_id),

@@ -184,9 +184,7 @@ export const contextReply = z.object({
   warnings: warningsSchema,
 });
 
-export const explainInput = contextInput
-  .omit({ exclude_seen: true })
-  .extend({ memory_id: z.uuid().describe('The memory that is asked about.') });
+export const explainInput = contextInput.extend({ memory_id: z.uuid().describe('The memory that is asked about.') });
 
 export const explainReply = z.object({
   memory_id: z.uuid(),

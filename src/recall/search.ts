@@ -34,6 +34,8 @@ export interface SearchRequest {
   readonly asOf?: Date | undefined;
   /** The caller's session, whose sent memories are looked up and written down; it is locked until the answer is made. */
   readonly session?: string | undefined;
+  /** Nothing is sent, so nothing is written down. */
+  readonly unsent?: boolean | undefined;
   /** What must have been read before the state is looked at; runs beside the embedding of the query. */
   readonly after?: Promise<unknown> | undefined;
 }

@@ -134,6 +134,31 @@ t.test('hostile input gets a clear error, and nothing is half-done', async (t) =
       'mode',
     ],
     ['a path beside a route', ['POST', '/recal/context', {}], 404, 'route_not_found', '/recall/context'],
+    [
+      'a path like no route',
+      ['GET', '/v1/zzzzzzzzzzzzzzzzzzzzzzzzzzzz', undefined],
+      404,
+      'route_not_found',
+      '/docs/api',
+    ],
+    ['a method that a route does not take', ['GET', '/remember', undefined], 405, 'method_not_allowed', 'POST'],
+    [
+      'a method that a route with an id does not take',
+      ['POST', `/memories/${id}`, {}],
+      405,
+      'method_not_allowed',
+      'PATCH',
+    ],
+    ['a list where a text is meant', recall({ query: ['q'] }), 422, 'validation_error', 'query: must be text'],
+    ['a field left out', recall({}), 422, 'validation_error', 'query: is missing'],
+    ['a number out of bounds', context({ query: 'q', max_items: 51 }), 422, 'validation_error', 'must be at most 50'],
+    [
+      'a word of no list',
+      recall({ query: 'q', status: 'gone' }),
+      422,
+      'validation_error',
+      'must be one of active, archived',
+    ],
   ];
 
   for (const [title, [method, at, body], status, code, named] of cases) {

@@ -380,7 +380,10 @@ t.test('knowledge', async (t) => {
 
     const reader = token({ scopes: ['knowledge:read'] });
     const writer = token({ scopes: ['knowledge:write'] });
-    t.equal((await ask('POST', '/knowledge-bases', { body: { name: 'x' }, token: reader })).status, 403);
+    t.match(await ask('POST', '/knowledge-bases', { body: { name: 'x' }, token: reader }), {
+      status: 403,
+      body: { detail: /knowledge:write.*scope.*it has .*knowledge:read/ },
+    });
     t.equal((await ask('DELETE', `/documents/${added.body.id}`, { token: reader })).status, 403);
     t.equal((await search({ query: 'x' }, writer)).status, 403);
     t.equal((await search({ query: 'x' }, token())).status, 403);
@@ -455,7 +458,7 @@ t.test('knowledge', async (t) => {
     t.match(text.text, `Reference: ${item.id} | Type: knowledge | Location: Deploy handbook/Rollback`);
     t.ok(mixed.body.budget.used_tokens <= 1_500);
     const refused = await pack({ include_knowledge: true }, token({ ...owner, scopes: ['memory:read'] }));
-    t.match(refused, { status: 403, body: { error: { code: 'insufficient_scope' } } });
+    t.match(refused, { status: 403, body: { detail: /knowledge.*scope/, error: { code: 'insufficient_scope' } } });
     t.equal((await ask('GET', `/memories/${item.id}`, { token: erin })).status, 404);
     t.equal((await ask('POST', `/memories/${item.id}/forget`, { body: {}, token: erin })).status, 404);
   });
@@ -587,6 +590,8 @@ t.test('knowledge', async (t) => {
     const { id } = added.body;
     t.match(await rowsOf(base), { memories: 0, documents: 1, total: 0 });
     t.match((await upload(at, 'text/plain', long)).body, { outcome: 'unchanged', status: 'indexing' });
+    const early = (await search({ query: 'aardvark of day 3', knowledge_base_id: base })).body;
+    t.match(early, { status: 'degraded', results: [], degraded: ['300 sections are still being indexed'] });
 
     t.equal(await indexPart(service.deps, ENGINE), true);
     t.match((await ask('GET', `/documents/${id}`)).body, { status: 'indexing', sections_indexed: 20 });
@@ -611,6 +616,7 @@ t.test('knowledge', async (t) => {
     });
     await reembed(service.deps);
     t.match((await ask('GET', `/documents/${id}`)).body, { status: 'ready', embedded: true });
+    t.match((await search({ query: 'aardvark of day 3', document_id: id })).body, { status: 'ok', degraded: [] });
     const rows = await rowsOf(base);
     t.match(rows, { memories: 300, passages: 300, total: 300 });
 

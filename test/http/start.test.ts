@@ -63,7 +63,7 @@ t.test('starting the service', async (t) => {
     async (t) => {
       let service = run('serve', env);
       const [, token] = await service.until(/export TOKEN=(\S+)/);
-      const curls = [...service.output().matchAll(/^curl -s "?(http:\S+?)"? .*$/gm)];
+      const curls = [...service.output().matchAll(/^curl -sw '\\n' "?(http:\S+?)"? .*$/gm)];
       t.equal(curls.length, 3);
       const auth = { authorization: `Bearer ${token}` };
       const [, body] = /-d '([^']+)'/.exec(curls[0]![0])!;
@@ -111,6 +111,14 @@ t.test('starting the service', async (t) => {
     t.equal(await next.stop(), 0);
   });
 
+  await t.test('a database that is not migrated is said once, with what to do', async (t) => {
+    const service = run('serve', { ...env, DATA_DIR: path.join(data, 'empty'), MIGRATE_ON_START: 'false' });
+    const [, address] = await service.until(/listens on (http:\S+)/);
+    t.equal(service.output().split('run npm run migrate').length, 2);
+    t.equal((await fetch(`${address}/ready`)).status, 503);
+    await service.stop();
+  });
+
   await t.test('faults of the configuration come all at once, without a stack', async (t) => {
     const service = run('serve', {
       ...env,
@@ -122,6 +130,7 @@ t.test('starting the service', async (t) => {
     t.equal(await service.ended, 1);
     for (const name of ['PORT', 'JWT_SECRET', 'LOG_LEVEL', 'DATABASE_URL']) t.match(service.output(), name);
     t.notMatch(service.output(), /\n {4}at /);
+    t.match(service.output(), 'PORT: must be a number');
     t.notMatch(service.output(), 'short\n');
   });
 

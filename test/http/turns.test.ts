@@ -195,6 +195,35 @@ t.test('from turn to turn', async (t) => {
     t.same((await pack('when is the harvest dinner', { max_items: 1 })).conflicts, []);
   });
 
+  await t.test('explain says what a reader holds, what a session was sent, and what contradicts it', async (t) => {
+    owner = 'explained';
+    const older = await remember('The harvest dinner is on Friday', { occurred_at: '2026-03-01' });
+    const newer = await remember('The harvest dinner is on Saturday', { occurred_at: '2026-04-01' });
+    const asked = { query: 'when is the harvest dinner' };
+    const verdict = async (memory_id: string, more: object = {}): Promise<string> => {
+      const reply = await call('POST', '/recall/explain', { ...asked, memory_id, ...more });
+      t.equal(reply.status, 200, reply.text.slice(0, 300));
+      return reply.body.verdict;
+    };
+    t.match(await verdict(older), new RegExp(`item \\d of 2, contradicted by the newer ${newer}`));
+    t.match(await verdict(newer), new RegExp(`item \\d of 2, contradicts the older ${older}`));
+    const { pack_id: since_pack } = await pack(asked.query);
+    t.match(await verdict(older, { since_pack }), 'left out: the reader holds it from since_pack');
+
+    const session = { exclude_seen: true, session_id: 'turns' };
+    t.match(await verdict(older, session), 'item', 'nothing was sent to the session yet');
+    t.equal((await pack(asked.query, session)).items.length, 2, 'explaining sends nothing');
+    t.match(await verdict(older, session), 'left out: the session was sent it');
+
+    t.match(await verdict(older, { threshold: 1 }), 'its score is below the threshold of the request');
+    const last = await Promise.all([older, newer].map((id) => verdict(id, { limit: 1, max_items: 1 })));
+    t.match(
+      last.find((words) => words.startsWith('rank 2')),
+      'not in the pack: beyond the first 1 candidates',
+    );
+    t.match(await verdict(older, { query: 'zebra finch' }), 'the query is below the threshold');
+  });
+
   await t.test('deltas and sessions keep the budget', async (t) => {
     t.comment(`seed ${seed}`);
     const words = fc.array(fc.constantFrom('mill', 'wheel', 'water', 'grain', 'stone', 'flour', '水車'), {

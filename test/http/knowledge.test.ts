@@ -1,4 +1,3 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { constants, deflateRawSync } from 'node:zlib';
 import t from 'tap';
@@ -666,12 +665,15 @@ t.test('knowledge', async (t) => {
       letters: 'x'.repeat(size),
     };
     for (const [name, text] of Object.entries(lines)) {
-      const delay = monitorEventLoopDelay({ resolution: 10 });
-      delay.enable();
-      const reply = await upload(at, 'text/plain', text);
-      delay.disable();
+      let taken = false;
+      const taking = upload(at, 'text/plain', text).finally(() => {
+        taken = true;
+      });
+      let answered = 0;
+      for (; !taken; answered++) t.equal((await ask('GET', `/knowledge-bases/${base}`)).status, 200);
+      const reply = await taking;
       t.match(reply, { status: 202, body: { characters: size, status: 'indexing' } }, reply.text.slice(0, 200));
-      t.ok(delay.max < 2e9, `${name}: the event loop stood still for ${Math.round(delay.max / 1e6)} ms`);
+      t.ok(answered > 5, `${name}: ${answered} others were answered`);
       t.equal(await indexPart(service.deps, ENGINE), true);
       await ask('DELETE', `/documents/${reply.body.id}`);
     }

@@ -11,8 +11,11 @@ export interface Known {
   readonly version: number;
 }
 
-/** Memories that an id can name; the oldest are let go of, and would be sent again. */
-const MAX_KNOWN = 256;
+/**
+ * Memories that an id can name: two of the largest packs; the oldest are let go of, and would be sent again. With text answers the id is a header,
+ * and proxies take 4 KB of those.
+ */
+const MAX_KNOWN = 100;
 
 const PREFIX = 'pk_';
 const ID_BYTES = 16;

@@ -119,7 +119,7 @@ export const recallRoutes =
         const agent = agentOf(request);
         const also = { ...asked, knowledge };
         const { text, body } = await recallContext(deps, principalOf(request), agent, input, also, request.stages);
-        reply.header('x-xmemo-pack-id', body.pack_id);
+        if (wantsText(request, input)) reply.header('x-xmemo-pack-id', body.pack_id);
         return { body, text: () => text };
       });
     }

@@ -179,7 +179,11 @@ export const contextReply = z.object({
   coverage,
   agent_boundary: agentBoundary,
   context_text: z.string(),
-  pack_id: z.string().describe('Names what its reader holds, up to 256 memories; for since_pack.'),
+  pack_id: z
+    .string()
+    .describe(
+      'Names what its reader holds, up to 100 memories, the latest; for since_pack. A text answer has it in the header x-xmemo-pack-id.',
+    ),
   usage_tracking_id: z.string(),
   warnings: warningsSchema,
 });

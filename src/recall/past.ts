@@ -99,20 +99,30 @@ interface Indexed {
 
 /** As memory/words makes them: beside what stood before and after it in its session, of what every reader of it could read. */
 function wordsThen(then: readonly Then[]): Indexed[] {
-  const lending = new Map<string, Then[]>();
+  const sessions = new Map<string, Then[]>();
   for (const memory of then) {
-    if (memory.session_id === null || memory.status !== 'active' || memory.expires_at !== null) continue;
-    lending.set(sessionOf(memory), [...(lending.get(sessionOf(memory)) ?? []), memory]);
+    if (memory.status === 'deleted') continue;
+    const session = memory.session_id === null ? memory.seq : sessionOf(memory);
+    const members = sessions.get(session);
+    if (members) members.push(memory);
+    else sessions.set(session, [memory]);
   }
-  for (const members of lending.values()) members.sort((a, b) => (a.place < b.place ? -1 : 1));
-  return then
-    .filter(({ status }) => status !== 'deleted')
-    .map((memory) => {
-      const beside = memory.session_id === null ? [] : (lending.get(sessionOf(memory)) ?? []);
-      const before = beside.findLast(({ place }) => place < memory.place);
-      const after = beside.find(({ place }) => place > memory.place);
-      return { memory, words: wordsOf(memory, before && lender(before), after && lender(after)) };
-    });
+  return [...sessions.values()].flatMap((members) => {
+    const placed = members.sort((a, b) => (a.place < b.place ? -1 : 1));
+    const before = lastLenders(placed);
+    const after = lastLenders(placed.toReversed()).reverse();
+    return placed.map((memory, i) => ({ memory, words: wordsOf(memory, before[i], after[i]) }));
+  });
+}
+
+/** For each of these the nearest one before it that lends its words. */
+function lastLenders(members: readonly Then[]): (Neighbour | undefined)[] {
+  let last: Neighbour | undefined;
+  return members.map((memory) => {
+    const before = last;
+    if (memory.status === 'active' && memory.expires_at === null) last = lender(memory);
+    return before;
+  });
 }
 
 const sessionOf = ({ space_id, session_id, bucket, scope }: Then): string =>

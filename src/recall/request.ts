@@ -1,0 +1,52 @@
+/** What a request for recall asks: its search, its session, and whether it wants text. */
+import type { FastifyRequest } from 'fastify';
+import { assertInside } from '../db/boundary.ts';
+import { invalid } from '../errors.ts';
+import { principalOf } from '../http/auth.ts';
+import { toDate, toFilters } from '../http/fields.ts';
+import type { ContextInput, RecallInput } from './schema.ts';
+import type { SearchRequest } from './search.ts';
+
+export function toSearch(request: FastifyRequest, input: ContextInput | RecallInput): SearchRequest {
+  const session = sessionOf(request, input);
+  const filters = { ...toFilters(input), ...(session !== undefined && { sessionId: undefined }) };
+  assertInside(principalOf(request), filters);
+  return {
+    query: input.query,
+    filters,
+    session,
+    team: input.team_id === '%' ? undefined : input.team_id,
+    preferWorking: input.prefer_working,
+    askedAt: toDate(input.asked_at),
+    asOf: toDate(input.as_of),
+  };
+}
+
+/** What a reader holds, and what a session was sent, are versions of now: an answer of then would be taken for what holds. */
+export function assertOneTime(request: FastifyRequest, { as_of, since_pack, exclude_seen }: ContextInput): void {
+  if (as_of === undefined || (since_pack === undefined && !exclude_seen)) return;
+  const place = request.method === 'GET' ? 'query' : 'body';
+  throw invalid(place, 'as_of', 'cannot stand beside since_pack and exclude_seen: what was sent before is about now');
+}
+
+/** The session whose sent memories are left out; undefined: nothing is. */
+function sessionOf(request: FastifyRequest, input: ContextInput | RecallInput): string | undefined {
+  if (!('exclude_seen' in input && input.exclude_seen)) return undefined;
+  if (request.method === 'GET') {
+    throw invalid('query', 'exclude_seen', 'writes down what is sent: ask by POST');
+  }
+  if (input.session_id === undefined || input.session_id === '%') {
+    throw invalid('body', 'session_id', 'is missing: exclude_seen needs the session that it is about');
+  }
+  return input.session_id;
+}
+
+/** The token's profile wins, then the request's, then Accept. JSON is the default of existing clients. */
+export function wantsText(request: FastifyRequest, input: { profile?: 'public' | 'structured' | undefined }): boolean {
+  if (principalOf(request).profile === 'public') return true;
+  if (input.profile !== undefined) return input.profile === 'public';
+  const accept = request.headers.accept ?? '';
+  const text = accept.indexOf('text/plain');
+  const json = accept.indexOf('application/json');
+  return text >= 0 && (json < 0 || text < json);
+}

@@ -24,17 +24,19 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
 };
 
-/** There is no request to reply to, only its socket. */
+/** What a client that still sends is given to read its answer: closing at once would reset the connection and could take the answer with it. */
+const LINGER_MS = 1_000;
+
+/** There is no request to reply to, only its socket. Called again for whatever is still sent. */
 function refuse(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || socket.destroyed) return;
+  if (error.code === 'ECONNRESET' || !socket.writable) return;
   const code = CODES[error.code ?? ''] ?? 'bad_request';
   const { status, message } = ERRORS[code];
   const request_id = uuidv7();
   const body = JSON.stringify({ detail: message, error: { code, message, request_id }, request_id });
-  if (socket.writable) {
-    socket.write(
-      `HTTP/1.1 ${status} ${code}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-    );
-  }
-  socket.destroy(error);
+  socket.end(
+    `HTTP/1.1 ${status} ${code}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+  const cut = setTimeout(() => socket.destroy(error), LINGER_MS);
+  socket.once('close', () => clearTimeout(cut));
 }

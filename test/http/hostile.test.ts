@@ -272,8 +272,7 @@ t.test('a client that drips its request is cut off, and others are answered mean
   const head = `POST /docs/api/memory/remember HTTP/1.1\r\nHost: x\r\n${auth}\r\nContent-Type: application/json\r\n`;
   /** Sends what it is given at once, then one byte every 50 ms for as long as it is let. */
   const drip = (begin: string, byte: string) =>
-    new Promise<{ answer: string; ms: number }>((done) => {
-      const begun = performance.now();
+    new Promise<string>((done) => {
       let answer = '';
       let dripping: NodeJS.Timeout | undefined;
       const socket = connect(Number(address.port), address.hostname, () => {
@@ -286,7 +285,7 @@ t.test('a client that drips its request is cut off, and others are answered mean
       socket.on('error', () => {});
       socket.on('close', () => {
         clearInterval(dripping);
-        done({ answer, ms: performance.now() - begun });
+        done(answer);
       });
     });
   const slow = Promise.all([
@@ -296,10 +295,9 @@ t.test('a client that drips its request is cut off, and others are answered mean
   ]);
   const other = await fetch(new URL('/health', address));
   t.equal(other.status, 200);
-  for (const [i, { answer, ms }] of (await slow).entries()) {
+  for (const [i, answer] of (await slow).entries()) {
     t.match(answer, /^HTTP\/1\.1 408 /, `${i}`);
     t.match(answer, /"code":"request_timeout"/, `${i}`);
-    t.ok(ms >= 350 && ms < 4_000, `${i}: ${ms} ms`);
   }
   t.notMatch(service.logged.join(''), /"level":50/, 'that is no fault of ours');
 });

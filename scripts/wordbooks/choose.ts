@@ -12,6 +12,8 @@ const BONUS_OF_COGNATE = 1.4;
 const PENALTY_OF_VULGAR = 0.02;
 /** A gloss of several words is often an explanation. */
 const PENALTY_OF_PHRASE = 0.8;
+/** "Earth" beside "earth". */
+const WEIGHT_OF_NAME = 0.3;
 /** Least share of all votes, and least votes, that make a gloss. */
 const LEAST_SHARE = 0.12;
 const LEAST_VOTES = 0.12;
@@ -39,7 +41,7 @@ export function chooseGloss(word: string, meanings: Meanings): string | undefine
   const bySpelling = new Map<string, { gloss: string; votes: number; most: number }>();
   for (const [gloss, votes] of meanings) {
     const known = bySpelling.get(spelling(gloss)) ?? { gloss, votes: 0, most: 0 };
-    const here = votes * commonness(gloss);
+    const here = votes * commonness(gloss) * (gloss === gloss.toLowerCase() ? 1 : WEIGHT_OF_NAME);
     bySpelling.set(spelling(gloss), {
       gloss: here > known.most ? gloss : known.gloss,
       votes: known.votes + votes,

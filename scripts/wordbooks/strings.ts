@@ -12,11 +12,15 @@ export function translatedStrings(folder: string, language: string): Pair[] {
 /** A call `localize(5, "Error")` names the line of the array that has its translation. */
 function ofWorkbench(folder: string, pack: string): Pair[] {
   const lines = readFileSync(join(pack, 'main.i18n.json.js'), 'utf8').split('\n');
-  const translations = lines.slice(lines.indexOf('var content = [') + 1).map((line) => /^\t("(?:[^"\\\t\n]|\\["\\nrt])*"),?$/.exec(line)?.[1]);
+  const translations = lines
+    .slice(lines.indexOf('var content = [') + 1)
+    .map((line) => /^\t("(?:[^"\\\t\n]|\\["\\nrt])*"),?$/.exec(line)?.[1]);
   const source = join(folder, 'api/package/vscode/src');
   return readdirSync(source, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.js'))
-    .flatMap((name) => [...readFileSync(join(source, name), 'utf8').matchAll(/localize2?\(\s*(\d+),\s*("(?:[^"\\\t\n]|\\["\\nt])*")/g)])
+    .flatMap((name) => [
+      ...readFileSync(join(source, name), 'utf8').matchAll(/localize2?\(\s*(\d+),\s*("(?:[^"\\\t\n]|\\["\\nt])*")/g),
+    ])
     .flatMap(([, line, english]) => {
       const translation = translations[Number(line)];
       return translation === undefined ? [] : [[JSON.parse(translation), JSON.parse(english!)] as const];

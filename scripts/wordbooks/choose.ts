@@ -18,16 +18,18 @@ const WEIGHT_OF_NAME = 0.4;
 const LEAST_SHARE = 0.12;
 /** Votes in parts of what the word most meant by the gloss gives it. */
 const LEAST_BACK = 0.12;
-const WEIGHT_OF_BACK = 0.1;
+const WEIGHT_OF_BACK = 0.3;
 /** Strengths of an alignment. */
 const LIKELY = 0.1;
 const SURE = 0.3;
 /** Votes in parts of those of the first meaning. */
 const MAIN_MEANING = 0.1;
 /** Votes of dictionaries that an alignment they do not know of does not overrule. */
-const FIRM_VOTES = 3;
+const FIRM_VOTES = 1.5;
 const TECHNICAL_FIRST = 3;
 
+/** No meaning to embed. */
+const GRAMMAR = /^(an?|and|as|at|be|but|by|he|her|his|it|its|of|or|she|that|the|their|them|they|this|to)$/i;
 const VULGAR =
   /\b(arse|ass|asshole|bastard|bitch|blowjob|bollocks|boner|boob|boobs|bugger|bullshit|cock|copulate|coitus|cum|cunt|dick|dildo|ejaculate|erection|fag|faggot|fart|fuck|fucked|fucker|fucking|hooker|horny|jerk off|masturbate|motherfucker|nigger|orgasm|penis|piss|prick|prostitute|pussy|screw|sex|sexual intercourse|shit|slut|tits|turd|twat|vagina|wank|wanker|whore)\b/i;
 
@@ -39,7 +41,7 @@ const PIECES: Readonly<Record<string, number>> = JSON.parse(
   ),
 ).model.vocab;
 const FIRST_WORD = 1996;
-const NO_PIECE = 60_000;
+const NO_PIECE = 150_000;
 
 interface Candidate {
   readonly gloss: string;
@@ -79,7 +81,7 @@ export function chooseGloss(word: string, meanings: Meanings, most: ReadonlyMap<
   let best: Candidate | undefined;
   for (const [key, { gloss, votes }] of spelledAlike(meanings)) {
     const back = Math.min(1, votes / (most.get(key) ?? votes));
-    if (back < LEAST_BACK || votes / all < LEAST_SHARE) continue;
+    if (back < LEAST_BACK || votes / all < LEAST_SHARE || GRAMMAR.test(gloss)) continue;
     const bonus = likeness(word, gloss) >= COGNATE ? BONUS_OF_COGNATE : 1;
     const score = votes * commonness(gloss) * ofName(gloss) * bonus * back ** WEIGHT_OF_BACK;
     if (best === undefined || score > best.score) best = { gloss, votes, score };
@@ -116,7 +118,7 @@ function spelling(gloss: string): string {
     .replace(/ae/, 'e');
 }
 
-/** Greater for words that are frequent in English: 1 for the most frequent, 0.36 for those that the model knows in pieces only. */
+/** Greater for words that are frequent in English: 1 for the most frequent, 0.27 for those that the model knows in pieces only. */
 function commonness(gloss: string): number {
   const words = gloss.toLowerCase().split(/[ -]/);
   const rarest = Math.max(...words.map((part) => PIECES[part] ?? NO_PIECE));

@@ -8,6 +8,7 @@ import { type Aligned, alignedWords } from './aligned.ts';
 import { chooseGloss, mostVotes, withTechnicalSense } from './choose.ts';
 import { CLOSED_WORDS } from './closed.ts';
 import { type Entry, readDictionary } from './dictd.ts';
+import { isFormOfAnother } from './forms.ts';
 import { addIrregularForms } from './irregular.ts';
 import { type Dictionary, type Meanings, meaningsByPivots } from './pivot.ts';
 import { translatedStrings } from './strings.ts';
@@ -83,6 +84,7 @@ function tableOf(
   const most = mostVotes(words.values());
   const table = new Map<string, string>();
   for (const word of new Set([...words.keys(), ...aligned.keys()])) {
+    if (isFormOfAnother(word, words, code)) continue;
     const gloss = chooseGloss(word, withTechnicalSense(word, words.get(word) ?? new Map(), aligned.get(word)), most);
     if (gloss !== undefined) table.set(word, gloss);
   }

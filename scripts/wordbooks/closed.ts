@@ -42,7 +42,7 @@ const de: ClosedWords = {
     quantity: menge; network: netz; log: protokollieren; invoice: rechnung; layer: schicht; page: seite; backup: sicherung datensicherung; lock: sperre;
     disruption: störung; history: verlauf; encrypt: verschlüsseln; timestamp: zeitstempel; goal: ziel; appointment: termin; preference: vorliebe; policy: richtlinie;
     user interface: oberfläche benutzeroberfläche; remember: merken; operation: betrieb; write: schreiben; learn: lernen; meat: fleisch; scope: geltungsbereich;
-    recovery: wiederherstellung; employee: mitarbeiter; customer: kunde; answer: antwort; big: groß; provide: bieten; crash: abstürzen`),
+    recovery: wiederherstellung; employee: mitarbeiter; customer: kunde; answer: antwort; big: groß; provide: bieten; load: lädt lud luden geladen; crash: abstürzen`),
   grammar: words(`
     aber als also am an auch auf aus bei beim bin bist da dabei dadurch dafür damit dann daran darauf daraus darin darüber darum dass daß davon dazu
     dein deine dem den denn der deren des dessen dich die dies diese diesem diesen dieser dieses dir doch du durch dürfen darf ein eine einem einen einer
@@ -66,11 +66,11 @@ const es: ClosedWords = {
     one: uno; two: dos; three: tres; four: cuatro; five: cinco; six: seis; seven: siete; eight: ocho; nine: nueve; ten: diez; eleven: once; twelve: doce;
     twenty: veinte; thirty: treinta; hundred: cien ciento; thousand: mil; first: primero primera primer; second: segundo segunda; third: tercero tercera tercer;
     last: último última; next: próximo próxima siguiente; other: otro otra otros otras; same: mismo misma mismos mismas; want: querer; have: tener;
-    do: hacer; million: millón; billion: millardo; still: todavía aún;
+    do: hacer; million: millón; billion: millardo; still: todavía aún; data: dato datos;
     state: estado estados; attachment: adjunto; scope: ámbito; fix: arreglar arreglo; subject: asunto; outage: caída; mailbox: buzón; checkbox: casilla; check: comprobación;
     email: correo; dependency: dependencia; download: descarga; deploy: desplegar; deployment: despliegue; delete: borrar; source: fuente; sheet: hoja; release: lanzamiento;
     batch: lote; goal: meta; monitoring: monitoreo; priority: prioridad; backup: respaldo; rename: renombrar; refund: reembolso; meeting: reunión; tracking: seguimiento;
-    support: soporte; go up: subir; queue: cola; interruption: interrupción; site: sitio; often: menudo; setting: ajuste; settings: ajustes; output: salida; meat: carne;
+    support: soporte; go up: subir; queue: cola; interruption: interrupción; site: sitio; setting: ajuste; settings: ajustes; output: salida; meat: carne;
     station: estación; hot: caliente; doctor: médico; answer: respuesta; big: grande; wide: ancho`),
   grammar: words(`
     a al algo ante aquel aquella aquellas aquello aquellos así aun cada como con conmigo contigo cual cuales cualquier cuanto cuya cuyas cuyo cuyos de del el él

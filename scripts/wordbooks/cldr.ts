@@ -12,7 +12,7 @@ export function countryNames(directory: string, language: string): [string, stri
 
 function aligned(directory: string, language: string, kind: 'territories' | 'languages'): [string, string][] {
   const read = (locale: string): Record<string, string> => {
-    const file = join(directory, 'package/main', locale, `${kind}.json`);
+    const file = join(directory, 'main', locale, `${kind}.json`);
     return JSON.parse(readFileSync(file, 'utf8')).main[locale].localeDisplayNames[kind];
   };
   const english = read('en');

@@ -91,7 +91,7 @@ const entries = readEdict(join(share, 'edict/edict'))
 const common = entries.filter((entry) => entry.common);
 for (const entry of common) addEntry(entry);
 for (const entry of common) addForms(entry);
-for (const [name, english] of countryNames(directory, 'ja')) add(name, english);
+for (const [name, english] of countryNames(join(directory, 'package'), 'ja')) add(name, english);
 const known: ReadonlySet<string> = new Set(table.keys());
 for (const entry of entries.filter(({ common, odd }) => !common && !odd)) {
   const { word, pos } = entry;

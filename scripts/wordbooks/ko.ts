@@ -1,0 +1,63 @@
+/**
+ * Makes wordbooks/ko.tsv.gz, Korean words with one English gloss each, in a directory with deb/ and npm/:
+ *   apt-get download edict kanjidic libhangul-data libreoffice-l10n-ko libreoffice-help-ko libreoffice-help-en-us \
+ *     firefox-esr-l10n-ko firefox-esr-l10n-en-gb thunderbird-l10n-ko thunderbird-l10n-en-gb
+ *   for d in *.deb; do dpkg -x "$d" deb; done
+ *   for p in cldr-annotations-full cldr-localenames-full @codingame/monaco-vscode-language-pack-ko @codingame/monaco-vscode-api; do
+ *     mkdir -p "npm/${p#@*\/}" && tar xzf "$(npm pack "$p")" --strip-components=1 -C "npm/${p#@*\/}"; done
+ *   tsx scripts/wordbooks/ko.ts DIRECTORY
+ */
+import { join } from 'node:path';
+import { align } from './align.ts';
+import { countryNames } from './cldr.ts';
+import { sinoKorean } from './hanja.ts';
+import { formsOf, type Irregular } from './inflect-ko.ts';
+import { pairsOf } from './pairs-ko.ts';
+import { handList, linesOf, writeTable } from './senses.ts';
+
+/** Aligned words are taken from this belief on, and before a dictionary from the second. Read off samples of each. */
+const BELIEVED = 0.1;
+const CERTAIN = 0.5;
+/** A word seen less often needs more belief. */
+const SEEN_OFTEN = 3;
+const BELIEVED_IF_RARE = 0.25;
+/** Sino-Korean words with less trust are odd. */
+const TRUSTED = 2;
+
+const directory = process.argv[2];
+if (directory === undefined) throw new Error('usage: tsx scripts/wordbooks/ko.ts DIRECTORY');
+const byHand = handList(new URL('ko.hand.tsv', import.meta.url));
+const table = new Map<string, string>();
+
+function add(word: string, gloss: string): void {
+  if (!table.has(word) && !byHand.has(word) && /^\p{Script=Hangul}{2,}$/u.test(word)) table.set(word, gloss);
+}
+
+/** Conjugated forms; of 하다 words also what stands before it (깨끗하다: 깨끗), where that is no form of another. */
+function addVerbs(): void {
+  const verbs = linesOf(new URL('ko.verbs.tsv', import.meta.url).pathname)
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => line.split('\t') as [string, string, Irregular?]);
+  for (const [word, gloss, irregular = ''] of verbs) {
+    // Past forms such as 갔 are verbs and nothing else, though of one syllable.
+    for (const form of formsOf(word, irregular)) {
+      if (form.length > 1) add(form, gloss);
+      else if (!table.has(form) && !byHand.has(form)) table.set(form, gloss);
+    }
+  }
+  for (const [word, gloss] of verbs) if (word.length >= 4 && word.endsWith('하다')) add(word.slice(0, -2), gloss);
+}
+
+for (const [word, gloss] of byHand) if (gloss !== '') table.set(word, gloss);
+addVerbs();
+for (const [name, english] of countryNames(join(directory, 'npm/cldr-localenames-full'), 'ko')) add(name, english);
+const aligned = align(pairsOf(directory));
+for (const [word, { english, belief }] of aligned) if (belief >= CERTAIN) add(word, english);
+const favoured = (word: string) => new Set([aligned.get(word)?.english ?? '']);
+for (const [word, { gloss, trust }] of sinoKorean(join(directory, 'deb/usr/share'), favoured)) {
+  if (trust >= TRUSTED) add(word, gloss);
+}
+for (const [word, { english, belief, count }] of aligned) {
+  if (belief >= (count >= SEEN_OFTEN ? BELIEVED : BELIEVED_IF_RARE) && english.length > 2) add(word, english);
+}
+writeTable(new URL('../../wordbooks/ko.tsv.gz', import.meta.url), table);

@@ -88,7 +88,7 @@ export function formsOf(word: string, irregular: Irregular): string[] {
     ...(open.length > 1 ? [open, `${stem}습`] : after(open, endsInL ? AFTER_L.lost : AFTER_VOWEL)),
     ...(connective.length > 1 ? [connective] : after(connective, AFTER_INFINITIVE)),
     ...polite.map((each) => `${each}니`),
-    ...modifiers.filter((each) => each.length > 1),
+    ...(open.length > 1 ? modifiers : [`${modifiers[0]}다`]),
   ];
   return [...new Set([...short, ...past])];
 }

@@ -3,7 +3,7 @@
  *   apt-get download edict kanjidic libhangul-data libreoffice-l10n-ko libreoffice-help-ko libreoffice-help-en-us \
  *     firefox-esr-l10n-ko firefox-esr-l10n-en-gb thunderbird-l10n-ko thunderbird-l10n-en-gb
  *   for d in *.deb; do dpkg -x "$d" deb; done
- *   for p in cldr-annotations-full cldr-localenames-full @codingame/monaco-vscode-language-pack-ko @codingame/monaco-vscode-api; do
+ *   for p in cmu-pronouncing-dictionary cldr-annotations-full cldr-localenames-full @codingame/monaco-vscode-language-pack-ko @codingame/monaco-vscode-api; do
  *     mkdir -p "npm/${p#@*\/}" && tar xzf "$(npm pack "$p")" --strip-components=1 -C "npm/${p#@*\/}"; done
  *   tsx scripts/wordbooks/ko.ts DIRECTORY
  */
@@ -12,6 +12,7 @@ import { align } from './align.ts';
 import { countryNames } from './cldr.ts';
 import { sinoKorean } from './hanja.ts';
 import { formsOf, type Irregular } from './inflect-ko.ts';
+import { loanWords } from './loans.ts';
 import { pairsOf } from './pairs-ko.ts';
 import { handList, linesOf, writeTable } from './senses.ts';
 
@@ -21,8 +22,8 @@ const CERTAIN = 0.5;
 /** A word seen less often needs more belief. */
 const SEEN_OFTEN = 3;
 const BELIEVED_IF_RARE = 0.25;
-/** Sino-Korean words with less trust are odd. */
-const TRUSTED = 2;
+/** Sino-Korean words with less trust are odd. Longer ones are seldom taken for another word. */
+const trusted = (word: string) => (word.length > 2 ? 1 : 2);
 
 const directory = process.argv[2];
 if (directory === undefined) throw new Error('usage: tsx scripts/wordbooks/ko.ts DIRECTORY');
@@ -55,9 +56,10 @@ const aligned = align(pairsOf(directory));
 for (const [word, { english, belief }] of aligned) if (belief >= CERTAIN) add(word, english);
 const favoured = (word: string) => new Set([aligned.get(word)?.english ?? '']);
 for (const [word, { gloss, trust }] of sinoKorean(join(directory, 'deb/usr/share'), favoured)) {
-  if (trust >= TRUSTED) add(word, gloss);
+  if (trust >= trusted(word)) add(word, gloss);
 }
 for (const [word, { english, belief, count }] of aligned) {
   if (belief >= (count >= SEEN_OFTEN ? BELIEVED : BELIEVED_IF_RARE) && english.length > 2) add(word, english);
 }
+for (const [word, english] of loanWords(directory)) add(word, english);
 writeTable(new URL('../../wordbooks/ko.tsv.gz', import.meta.url), table);

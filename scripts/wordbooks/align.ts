@@ -15,7 +15,7 @@ const STOP = new Set(
 );
 
 /** Particles and the endings of 하다, 되다, 이다, longest first: what may follow a noun in its word. */
-const TAILS =
+export const TAILS =
   '하시겠습니까 되었습니다 하였습니다 했습니다 됐습니다 하십시오 합니다 됩니다 입니다 습니다 하려면 되려면 하면서 하세요 하거나 되거나 하여야 에서는 에서의 으로부터 로부터 에게서 이라는 이라고 하도록 되도록 하지만 하기 되기 하는 되는 하고 되고 하여 되어 되며 하며 하면 되면 하지 되지 했던 된다 한다 하게 할지 할 될 한 된 해 돼 함 됨 에서 에게 에는 에도 으로 까지 부터 이나 라는 라고 마다 보다 처럼 이며 들은 들이 들을 들의 들 은 는 이 가 을 를 의 에 로 와 과 도 만 나 인'
     .split(' ')
     .sort((a, b) => b.length - a.length);
@@ -94,11 +94,10 @@ function stemmer(words: readonly string[]): (word: string) => string {
   return (word) => cuts(word).find((stem) => seen.has(stem) || tails.get(stem)! >= 3) ?? word;
 }
 
-/** Plural, -ed and -ing come off where the bare word is also seen. */
+/** Plural, -ed and -ing come off where the bare word is seen as often ("wed" is not what "wedding" comes from). */
 function englishStemmer(words: readonly string[]): (word: string) => string {
   const counts = new Map<string, number>();
   for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
-  const known = (word: string) => word.length >= 3 && (counts.get(word) ?? 0) >= 3;
   return (word) => {
     const options = [
       word.replace(/ies$/, 'y'),
@@ -108,6 +107,6 @@ function englishStemmer(words: readonly string[]): (word: string) => string {
       word.replace(/(ed|ing)$/, 'e'),
       word.replace(/(.)\1(ed|ing)$/, '$1'),
     ];
-    return options.find((option) => option !== word && known(option)) ?? word;
+    return options.find((option) => option !== word && option.length >= 3 && (counts.get(option) ?? 0) >= counts.get(word)!) ?? word;
   };
 }

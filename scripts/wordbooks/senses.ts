@@ -9,7 +9,6 @@ const LONGEST_GLOSS = 3;
 const ABOUT_THE_WORD =
   /^(surname|variant|old variant|archaic|japanese variant|erhua|see |cl:|abbr\.|also |used |kangxi|taiwan pr|classifier|counter|suffix|prefix|particle|phonetic|same as|onomat|emphatic|equivalent|indicates?|expresses|nominal|written form|place name|given name|radical)/i;
 
-/** Words with a capital that are no names: days and months keep theirs, as names do. */
 const ARTICLE = /^(a|an|the) (?=\S)/i;
 
 /**
@@ -18,7 +17,8 @@ const ARTICLE = /^(a|an|the) (?=\S)/i;
  */
 export function cleanGloss(sense: string): string | undefined {
   let gloss = sense
-    .replace(/\([^)]*\)|\[[^\]]*\]|\{[^}]*\}/g, ' ')
+    .replace(/\([^()]*\)/g, ' ') // twice, for brackets in brackets: "dog (Canis (lupus) familiaris)"
+    .replace(/\([^()]*\)|\[[^\]]*\]|\{[^}]*\}/g, ' ')
     .split(/[,;:]/)[0]!
     .replace(/[“”"]/g, '')
     .replace(/\s+/g, ' ')

@@ -38,7 +38,7 @@ const SHORT = /^(AA|AE|AH|EH|IH|UH)/;
 const STOPS: Readonly<Record<string, string>> = { P: 'ㅂ', T: 'ㅅ', K: 'ㄱ' };
 const SONORANTS: Readonly<Record<string, string>> = { M: 'ㅁ', N: 'ㄴ', NG: 'ㅇ', L: 'ㄹ' };
 /** More spellings of one word are guesses. */
-const MOST = 12;
+const MOST = 8;
 
 const isVowel = (sound: string | undefined) => sound !== undefined && /\d$/.test(sound);
 const syllable = (initial: string, vowel: string, final = '') =>

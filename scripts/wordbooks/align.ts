@@ -33,9 +33,13 @@ export function align(pairs: readonly Pair[]): Map<string, Aligned> {
   const sentences = pairs
     .map(({ korean, english }) => ({
       korean: hangulOf(korean).map(koreanStem),
-      english: latinOf(english).map(englishStem).filter((word) => !STOP.has(word)),
+      english: latinOf(english)
+        .map(englishStem)
+        .filter((word) => !STOP.has(word)),
     }))
-    .filter(({ korean, english }) => korean.length > 0 && english.length > 0 && korean.length + english.length <= 2 * LONGEST);
+    .filter(
+      ({ korean, english }) => korean.length > 0 && english.length > 0 && korean.length + english.length <= 2 * LONGEST,
+    );
   const toEnglish = probabilities(sentences.map(({ korean, english }) => [korean, english]));
   const toKorean = probabilities(sentences.map(({ korean, english }) => [english, korean]));
   const counts = new Map<string, number>();
@@ -89,7 +93,9 @@ function stemmer(words: readonly string[]): (word: string) => string {
   const seen = new Set(words);
   const tails = new Map<string, number>();
   const cuts = (word: string) =>
-    TAILS.filter((tail) => word.endsWith(tail) && word.length - tail.length >= 2).map((tail) => word.slice(0, -tail.length));
+    TAILS.filter((tail) => word.endsWith(tail) && word.length - tail.length >= 2).map((tail) =>
+      word.slice(0, -tail.length),
+    );
   for (const word of seen) for (const stem of cuts(word)) tails.set(stem, (tails.get(stem) ?? 0) + 1);
   return (word) => cuts(word).find((stem) => seen.has(stem) || tails.get(stem)! >= 3) ?? word;
 }
@@ -107,6 +113,10 @@ function englishStemmer(words: readonly string[]): (word: string) => string {
       word.replace(/(ed|ing)$/, 'e'),
       word.replace(/(.)\1(ed|ing)$/, '$1'),
     ];
-    return options.find((option) => option !== word && option.length >= 3 && (counts.get(option) ?? 0) >= counts.get(word)!) ?? word;
+    return (
+      options.find(
+        (option) => option !== word && option.length >= 3 && (counts.get(option) ?? 0) >= counts.get(word)!,
+      ) ?? word
+    );
   };
 }

@@ -4,10 +4,7 @@ import { join } from 'node:path';
 
 /** Pairs "name in the language", "name in English", for codes that name a country or a region or a language. */
 export function countryNames(directory: string, language: string): [string, string][] {
-  return [
-    ...aligned(directory, language, 'territories'),
-    ...aligned(directory, language, 'languages'),
-  ];
+  return [...aligned(directory, language, 'territories'), ...aligned(directory, language, 'languages')];
 }
 
 function aligned(directory: string, language: string, kind: 'territories' | 'languages'): [string, string][] {

@@ -29,5 +29,10 @@ function translationsOf(entry: string): string[] {
     .slice(1)
     .filter((line) => JAPANESE.test(line))
     .flatMap((line) => line.replace(/^\s*\d+\.\s*/, '').split(/[,、;]\s*/))
-    .map((word) => word.replace(/\([^)]*\)/g, '').trim().normalize('NFC'));
+    .map((word) =>
+      word
+        .replace(/\([^)]*\)/g, '')
+        .trim()
+        .normalize('NFC'),
+    );
 }

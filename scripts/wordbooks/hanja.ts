@@ -30,7 +30,14 @@ export function sinoKorean(share: string, favoured: (hangul: string) => Readonly
   const best = new Map<string, Candidate>();
   for (const line of linesOf(join(share, 'libhangul/hanja/hanja.txt'))) {
     const [hangul, hanja] = line.normalize('NFC').split(':');
-    if (hangul === undefined || hanja === undefined || !HANGUL.test(hangul) || !HAN.test(hanja) || NORTHERN.test(hangul)) continue;
+    if (
+      hangul === undefined ||
+      hanja === undefined ||
+      !HANGUL.test(hangul) ||
+      !HAN.test(hanja) ||
+      NORTHERN.test(hangul)
+    )
+      continue;
     const key = modern(hanja);
     const candidate = judged(hangul, japanese.get(key), chinese.get(key) ?? [], parts.get(key) ?? 0, favoured(hangul));
     if (candidate !== undefined && candidate.trust > (best.get(hangul)?.trust ?? -1)) best.set(hangul, candidate);
@@ -56,7 +63,11 @@ function judged(
   const known = glosses.find((gloss) => favoured.has(gloss.toLowerCase()));
   const inBoth = ofJapanese.length > 0 && chinese.length > 0;
   const trust =
-    Math.max(rank(japanese), chinese.length > 0 ? 1 : 0) + (inBoth ? 1 : 0) + (ofJapanese.some(same) ? 0.5 : 0) + (known ? 4 : 0) + Math.log2(1 + parts) / 2;
+    Math.max(rank(japanese), chinese.length > 0 ? 1 : 0) +
+    (inBoth ? 1 : 0) +
+    (ofJapanese.some(same) ? 0.5 : 0) +
+    (known ? 4 : 0) +
+    Math.log2(1 + parts) / 2;
   return { hangul, gloss: known ?? ofJapanese.find(same) ?? glosses[0]!, glosses, trust };
 }
 
@@ -84,7 +95,9 @@ function modernForms(file: string): (word: string) => string {
   const taught = new Set(signs.filter((line) => / G[1-9]0? /.test(line)).map((line) => line[0]!));
   const modern = new Map<string, string>();
   for (const line of signs) {
-    const variants = [...line.matchAll(/ XJ0([0-9A-Fa-f]{4})/g)].flatMap(([, code]) => byCode.get(code!.toUpperCase()) ?? []);
+    const variants = [...line.matchAll(/ XJ0([0-9A-Fa-f]{4})/g)].flatMap(
+      ([, code]) => byCode.get(code!.toUpperCase()) ?? [],
+    );
     // Some entries name only the old form, some only the new one.
     for (const [old, form] of variants.flatMap((each) => [[line[0]!, each] as const, [each, line[0]!] as const])) {
       if (taught.has(form) && !taught.has(old)) modern.set(old, form);

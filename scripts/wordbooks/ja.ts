@@ -80,8 +80,7 @@ function addForms(entry: Entry): void {
     if (stemIsFree) {
       table.set(stem, gloss);
       if (table.get(word) === gloss) table.delete(word);
-    }
-    else for (const form of inflected.forms) add(form, gloss);
+    } else for (const form of inflected.forms) add(form, gloss);
   }
 }
 
@@ -96,7 +95,7 @@ const known: ReadonlySet<string> = new Set(table.keys());
 for (const entry of entries.filter(({ common, odd }) => !common && !odd)) {
   const { word, pos } = entry;
   const inBoth = second.has(word);
-  if (word.length > (KANJI.test(word) ? 4 : 8)) continue;
+  if (word.length > (KANJI.test(word) ? 4 : 7)) continue;
   if ((KANJI.test(word) || KATAKANA.test(word)) && word.length >= (inBoth ? 2 : 3 - Number(KANJI.test(word)))) {
     const { gloss } = glossOf(entry);
     if (inBoth || (!isCompound(word) && (word.length < 3 || gloss.split(' ').length < 3))) add(word, gloss);
@@ -108,4 +107,3 @@ for (const entry of entries.filter(({ common, odd }) => !common && !odd)) {
 for (const [sign, meaning] of meaningsOfKanji(join(share, 'edict/kanjidic'))) add(sign, meaning);
 for (const [word, gloss] of byHand) if (gloss !== '') table.set(word, gloss);
 writeTable(new URL('../../wordbooks/ja.tsv.gz', import.meta.url), table);
-

@@ -25,8 +25,8 @@ const SEEN_OFTEN = 3;
 const BELIEVED_IF_RARE = 0.25;
 /** Sino-Korean words with less trust are odd. Longer ones are seldom taken for another word. */
 const trusted = (word: string) => (word.length > 2 ? 1 : 2);
-/** In both dictionaries and a part of many words. */
-const COMMON = 5;
+/** Marked as common in Japanese, and in the Chinese dictionary or a part of other words. */
+const COMMON = 4;
 
 const directory = process.argv[2];
 if (directory === undefined) throw new Error('usage: tsx scripts/wordbooks/ko.ts DIRECTORY');

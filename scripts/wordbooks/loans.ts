@@ -12,7 +12,9 @@ const SHORTEST = 3;
 /** Pairs of a spelling in Hangul and the English word, common words first. */
 export function loanWords(directory: string): [string, string][] {
   const sounds = readSounds(join(directory, 'npm/cmu-pronouncing-dictionary/index.js'));
-  const katakana = readEdict(join(directory, 'deb/usr/share/edict/edict')).filter(({ word, odd }) => KATAKANA.test(word) && !odd);
+  const katakana = readEdict(join(directory, 'deb/usr/share/edict/edict')).filter(
+    ({ word, odd }) => KATAKANA.test(word) && !odd,
+  );
   const common = katakana.filter((entry) => entry.common).flatMap(({ first, next }) => [...first, ...next]);
   const rest = katakana.filter((entry) => !entry.common).flatMap(({ first }) => first);
   const names = [...readCedict().values()].flat().filter((gloss) => /^\p{Lu}\p{Ll}+$/u.test(gloss));

@@ -29,7 +29,8 @@ function ofVsCode(npm: string): Pair[] {
   const pairs: Pair[] = [];
   for (const file of filesIn(join(pack, 'extensions'), '.json')) {
     const bundle = JSON.parse(readFileSync(file, 'utf8')).contents.bundle ?? {};
-    for (const [key, korean] of Object.entries<string>(bundle)) pairs.push({ korean, english: key.replace(/\/[^/]*\{Locked.*/, '') });
+    for (const [key, korean] of Object.entries<string>(bundle))
+      pairs.push({ korean, english: key.replace(/\/[^/]*\{Locked.*/, '') });
   }
   const list = readFileSync(join(pack, 'main.i18n.json.js'), 'utf8');
   const korean: (string | null)[] = JSON.parse(
@@ -51,13 +52,19 @@ function ofVsCode(npm: string): Pair[] {
 function ofLibreOffice(directory: string): Pair[] {
   return filesIn(directory, '.mo').flatMap((file) => {
     const bytes = readFileSync(file);
-    const [count, originals, translations] = [8, 12, 16].map((at) => bytes.readUInt32LE(at)) as [number, number, number];
+    const [count, originals, translations] = [8, 12, 16].map((at) => bytes.readUInt32LE(at)) as [
+      number,
+      number,
+      number,
+    ];
     const text = (table: number, index: number) => {
       const [length, offset] = [bytes.readUInt32LE(table + index * 8), bytes.readUInt32LE(table + index * 8 + 4)];
       return bytes.toString('utf8', offset, offset + length);
     };
     return Array.from({ length: count }, (_, index) => ({
-      english: text(originals, index).replace(/^[^\u0004]*\u0004/, '').replace(/[~_]/g, ''),
+      english: text(originals, index)
+        .replace(/^[^\u0004]*\u0004/, '')
+        .replace(/[~_]/g, ''),
       korean: text(translations, index).replace(/\(~?\w\)|[~_]/g, ''),
     }));
   });
@@ -107,7 +114,10 @@ function ofEmoji(directory: string): Pair[] {
     const twin = english[sign];
     if (twin?.tts === undefined || tts === undefined) return [];
     const name = { korean: tts[0]!, english: twin.tts[0]! };
-    const all = { korean: [...(words ?? []), ...tts].join(' '), english: [...(twin.default ?? []), ...twin.tts].join(' ') };
+    const all = {
+      korean: [...(words ?? []), ...tts].join(' '),
+      english: [...(twin.default ?? []), ...twin.tts].join(' '),
+    };
     return [name, name, all];
   });
 }
@@ -121,5 +131,8 @@ function joined(korean: ReadonlyMap<string, string>, english: ReadonlyMap<string
 
 function filesIn(directory: string, ending: string): string[] {
   const names = readdirSync(directory, { recursive: true, encoding: 'utf8' });
-  return names.filter((name) => name.endsWith(ending)).sort().map((name) => join(directory, name));
+  return names
+    .filter((name) => name.endsWith(ending))
+    .sort()
+    .map((name) => join(directory, name));
 }

@@ -19,7 +19,7 @@ export function cleanGloss(sense: string): string | undefined {
   let gloss = sense
     .replace(/\([^()]*\)/g, ' ') // twice, for brackets in brackets: "dog (Canis (lupus) familiaris)"
     .replace(/\([^()]*\)|\[[^\]]*\]|\{[^}]*\}/g, ' ')
-    .split(/[,;:]/)[0]!
+    .split(/,(?!\d)|[;:]/)[0]!
     .replace(/[“”"]/g, '')
     .replace(/\s+/g, ' ')
     .trim()
@@ -31,7 +31,8 @@ export function cleanGloss(sense: string): string | undefined {
     .replace(ARTICLE, '')
     .replace(/^be (?=\S)/, '')
     .replace(/ (one's|oneself|something|someone|sb|sth|somebody|one)$/, '')
-    .replace(/^(one's|oneself|someone's) (?=\S)/, '');
+    .replace(/^(one's|oneself|someone's) (?=\S)/, '')
+    .trim();
   const plain = /^[\p{Script=Latin}\d][\p{Script=Latin}\d '’&/+.-]*$/u.test(gloss);
   return plain && gloss.split(' ').length <= LONGEST_GLOSS ? gloss : undefined;
 }

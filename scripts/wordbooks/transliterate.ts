@@ -32,8 +32,24 @@ const SOUNDS: Readonly<Record<string, readonly string[]>> = {
 };
 /** AH without stress is written as the letter it stands for, or as ㅓ. */
 const REDUCED = ['ㅓ', 'ㅏ', 'ㅣ', 'ㅗ', 'ㅔ'];
-const AFTER_Y: Readonly<Record<string, string>> = { ㅏ: 'ㅑ', ㅐ: 'ㅒ', ㅓ: 'ㅕ', ㅔ: 'ㅖ', ㅗ: 'ㅛ', ㅜ: 'ㅠ', ㅣ: 'ㅣ' };
-const AFTER_W: Readonly<Record<string, string>> = { ㅏ: 'ㅘ', ㅐ: 'ㅙ', ㅓ: 'ㅝ', ㅔ: 'ㅞ', ㅗ: 'ㅝ', ㅜ: 'ㅜ', ㅣ: 'ㅟ' };
+const AFTER_Y: Readonly<Record<string, string>> = {
+  ㅏ: 'ㅑ',
+  ㅐ: 'ㅒ',
+  ㅓ: 'ㅕ',
+  ㅔ: 'ㅖ',
+  ㅗ: 'ㅛ',
+  ㅜ: 'ㅠ',
+  ㅣ: 'ㅣ',
+};
+const AFTER_W: Readonly<Record<string, string>> = {
+  ㅏ: 'ㅘ',
+  ㅐ: 'ㅙ',
+  ㅓ: 'ㅝ',
+  ㅔ: 'ㅞ',
+  ㅗ: 'ㅝ',
+  ㅜ: 'ㅜ',
+  ㅣ: 'ㅟ',
+};
 const SHORT = /^(AA|AE|AH|EH|IH|UH)/;
 const STOPS: Readonly<Record<string, string>> = { P: 'ㅂ', T: 'ㅅ', K: 'ㄱ' };
 const SONORANTS: Readonly<Record<string, string>> = { M: 'ㅁ', N: 'ㄴ', NG: 'ㅇ', L: 'ㄹ' };
@@ -51,7 +67,9 @@ const closed = (text: string, final: string) =>
 /** `sounds`: "K AH0 M P Y UW1 T ER0"; `word` is looked at for its letters. Gives 컴퓨터 and, as AH is reduced, 콤퓨터 … */
 export function transliterate(word: string, sounds: string): string[] {
   const list = sounds.split(' ');
-  const letters = REDUCED.filter((vowel) => word.includes({ ㅓ: 'u', ㅏ: 'a', ㅣ: 'i', ㅗ: 'o', ㅔ: 'e' }[vowel]!) || vowel === 'ㅓ');
+  const letters = REDUCED.filter(
+    (vowel) => word.includes({ ㅓ: 'u', ㅏ: 'a', ㅣ: 'i', ㅗ: 'o', ㅔ: 'e' }[vowel]!) || vowel === 'ㅓ',
+  );
   let spellings = [''];
   for (let at = 0; at < list.length; ) {
     const [step, taken] = stepAt(list, at, letters);
@@ -84,7 +102,14 @@ function stepAt(list: readonly string[], at: number, letters: readonly string[])
 function opened(text: string, initial: string, glide: string, sound: string, letters: readonly string[]): string[] {
   const name = sound.slice(0, -1);
   const reduced = name === 'AH' && sound.endsWith('0');
-  const options = name === 'AH' ? (reduced ? letters : ['ㅓ']) : name === 'IH' && sound.endsWith('0') ? ['ㅣ', ...letters.filter((each) => each === 'ㅔ')] : SOUNDS[name]!;
+  const options =
+    name === 'AH'
+      ? reduced
+        ? letters
+        : ['ㅓ']
+      : name === 'IH' && sound.endsWith('0')
+        ? ['ㅣ', ...letters.filter((each) => each === 'ㅔ')]
+        : SOUNDS[name]!;
   return options.map((option) => {
     const [vowel, second] = [...option];
     const glided = glide === 'Y' ? AFTER_Y[vowel!] : glide === 'W' ? AFTER_W[vowel!] : vowel;

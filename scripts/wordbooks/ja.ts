@@ -1,8 +1,9 @@
 /**
- * Makes wordbooks/ja.tsv.gz, Japanese words with one English gloss each:
- *   apt-get download edict kanjidic dict-freedict-eng-jpn && for d in *.deb; do dpkg -x "$d" x; done
- *   npm pack cldr-localenames-full && tar xzf cldr-localenames-full-*.tgz
- *   tsx scripts/wordbooks/ja.ts DIRECTORY     (the one that holds x/ and package/)
+ * Makes wordbooks/ja.tsv.gz, Japanese words with one English gloss each, in a directory with deb/ and npm/:
+ *   apt-get download edict kanjidic dict-freedict-eng-jpn && for d in *.deb; do dpkg -x "$d" deb; done
+ *   mkdir -p npm/cldr-localenames-full
+ *   tar xzf "$(npm pack cldr-localenames-full)" --strip-components=1 -C npm/cldr-localenames-full
+ *   tsx scripts/wordbooks/ja.ts DIRECTORY
  */
 import { join } from 'node:path';
 import { countryNames } from './cldr.ts';
@@ -21,7 +22,7 @@ const GRAMMAR = /^(prt|conj|cop|aux|aux-v|aux-adj|int|exp|suf|ctr|pref|adj-pn|vs
 
 const directory = process.argv[2];
 if (directory === undefined) throw new Error('usage: tsx scripts/wordbooks/ja.ts DIRECTORY');
-const share = join(directory, 'x/usr/share');
+const share = join(directory, 'deb/usr/share');
 const second = readTranslations(join(share, 'dictd/freedict-eng-jpn'));
 const byHand = handList(new URL('ja.hand.tsv', import.meta.url));
 const table = new Map<string, string>();
@@ -90,7 +91,7 @@ const entries = readEdict(join(share, 'edict/edict'))
 const common = entries.filter((entry) => entry.common);
 for (const entry of common) addEntry(entry);
 for (const entry of common) addForms(entry);
-for (const [name, english] of countryNames(join(directory, 'package'), 'ja')) add(name, english);
+for (const [name, english] of countryNames(join(directory, 'npm/cldr-localenames-full'), 'ja')) add(name, english);
 const known: ReadonlySet<string> = new Set(table.keys());
 for (const entry of entries.filter(({ common, odd }) => !common && !odd)) {
   const { word, pos } = entry;

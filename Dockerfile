@@ -12,6 +12,7 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
 COPY examples ./examples
 COPY migrations ./migrations
+COPY wordbooks ./wordbooks
 RUN npm run build
 # the int8 model file is made here, once, so that a container starts at once and needs no network
 RUN MODEL_DIR=/app/models node dist/bin/model.js
@@ -34,6 +35,7 @@ COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/models ./models
 COPY --from=build /app/dist ./dist
 COPY migrations ./migrations
+COPY wordbooks ./wordbooks
 COPY LICENSE NOTICE ./
 RUN install -d -o node -g node -m 700 /data
 USER node

@@ -50,7 +50,7 @@ const RUNS = new RegExp(
 const ENGLISH_LETTERS = /^[a-z]+$/;
 
 /** The longest that fits is taken, hence the order by length. */
-const KOREAN_PARTICLES = (
+export const KOREAN_PARTICLES: readonly string[] = (
   '에서는 으로는 에서 에게 으로 이라는 라는 까지 부터 처럼 보다 하는 했던 했다 한다 하고 이다 ' +
   '은 는 이 가 을 를 의 에 와 과 도 로 만'
 )

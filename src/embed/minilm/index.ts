@@ -8,7 +8,7 @@ import type { ModelFiles } from './model.ts';
 import type { FromWorker, Order, ToWorker } from './worker.ts';
 
 /** Raised whenever the same text gives another vector, so that what is stored is embedded anew. */
-const ID = 'minilm-l6-v2-int8@2';
+const ID = 'minilm-l6-v2-int8@3';
 /** A worker that dies is started again at once; if it dies again soon, after a pause that doubles. */
 const FIRST_PAUSE_MS = 1_000;
 const LAST_PAUSE_MS = 30_000;

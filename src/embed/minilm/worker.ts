@@ -8,7 +8,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { Embedding, EmbedKind, Span } from '../embedder.ts';
-import { gloss } from './gloss.ts';
+import { gloss } from './gloss/index.ts';
 import { loadModel, type Model, type ModelFiles, ModelUnavailable } from './model.ts';
 import { splitSpans } from './split.ts';
 import { MAX_TOKENS, SPECIAL_TOKENS } from './tokenizer.ts';

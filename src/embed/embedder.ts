@@ -17,6 +17,8 @@ export interface Embedding {
   readonly vector: Float32Array;
   /** Only from models that give token vectors. */
   readonly tokens?: TokenBits;
+  /** The text in English, where the model read that in its place. */
+  readonly gloss?: string;
 }
 
 /** A part of a text: UTF-16 offsets, end exclusive. */

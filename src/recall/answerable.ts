@@ -11,8 +11,8 @@ import { authorNamed, type Ranked } from './rank.ts';
 
 const DEPTH = 5;
 
-/** The local model makes little of these, so its late interaction says nothing. The fit was made on English and holds for the others. */
-const UNREAD: ReadonlySet<Question['writing']> = new Set(['hangul', 'kana']);
+/** Late interaction tells little of these: their glosses are too often another word. The fit was made on English and holds for the others. */
+const WITHOUT_LATE: ReadonlySet<Question['writing']> = new Set(['hangul', 'kana']);
 
 export interface Evidence {
   readonly ranked: readonly Ranked[];
@@ -34,13 +34,18 @@ export function answerability(evidence: Evidence): number {
   const considered = ranked.filter(counts);
   const first = ranked.slice(0, DEPTH);
   const cosine = best(considered, ({ candidate }) => candidate.cosine ?? 0);
-  const lexical = best(considered, ({ candidate }) => candidate.bm25 / (candidate.bm25 + LEXICAL_HALF));
-  const coverage = best(first.filter(counts), coverageOf(evidence));
+  // Of the question as it is asked, or in English: what is held in one language is not held in the other.
+  const coverage = Math.max(
+    best(first.filter(counts), coverageOf(evidence, question.terms)),
+    best(first.filter(counts), coverageOf(evidence, question.glossTerms)),
+  );
   const lateWeight = constants.late[question.writing] * (1 + BOOSTS.sessionLate);
-  if (UNREAD.has(question.writing) || lateWeight === 0) {
+  if (WITHOUT_LATE.has(question.writing) || lateWeight === 0) {
+    const lexical = best(considered, ({ parts }) => parts.lexical);
     const { cosine: c, coverage: v, lexical: l, slope, middle } = ANSWERABLE_WITHOUT_LATE;
     return sigmoid(slope * (c * cosine + v * coverage + l * lexical - middle));
   }
+  const lexical = best(considered, ({ candidate }) => candidate.bm25 / (candidate.bm25 + LEXICAL_HALF));
   const late = best(first.filter(counts), ({ parts }) => parts.late / lateWeight);
   const share = named === undefined ? 1 : first.filter(counts).length / first.length;
   const { cosine: c, coverage: v, lexical: l, late: t, share: s, constant } = ANSWERABLE;
@@ -52,14 +57,12 @@ const best = (entries: readonly Ranked[], value: (entry: Ranked) => number): num
 
 const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));
 
-/** The share, by rarity, of the question's words (names of authors left out) that a memory holds. */
-function coverageOf({ ranked, question, weights, unseen }: Evidence): (entry: Ranked) => number {
+/** The share, by rarity, of these words (names of authors left out) that a memory holds. */
+function coverageOf({ ranked, weights, unseen }: Evidence, terms: readonly string[]): (entry: Ranked) => number {
   const names = new Set(
     ranked.flatMap(({ candidate }) => (candidate.author === null ? [] : analyse(candidate.author))),
   );
-  const asked = question.terms
-    .filter((term) => !names.has(term))
-    .map((term) => ({ term, weight: weights.get(term) ?? unseen }));
+  const asked = terms.filter((term) => !names.has(term)).map((term) => ({ term, weight: weights.get(term) ?? unseen }));
   const total = asked.reduce((sum, { weight }) => sum + weight, 0);
   return ({ candidate }) => {
     const held = new Set(candidate.held ?? analyse(candidate.head));

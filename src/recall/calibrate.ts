@@ -20,9 +20,10 @@ interface Fit {
 
 const FITS: Readonly<Record<Writing, Fit>> = {
   english: { score: 0.94, above: 2.32, constant: -4 },
+  glossed: { score: 0.68, above: 3.77, constant: -5.19 },
   other: { score: 5.33, above: 5.23, constant: -0.57 },
-  hangul: { score: 5.4, above: 4.63, constant: 1.29 },
-  kana: { score: 5.4, above: 4.63, constant: 1.29 },
+  hangul: { score: 1.47, above: 7.94, constant: -3.97 },
+  kana: { score: 0.75, above: 4.85, constant: -5.1 },
   han: { score: 1.89, above: 2.75, constant: -4.36 },
 };
 

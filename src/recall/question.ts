@@ -4,35 +4,44 @@ import { type TimeRange, timeRanges } from '../text/dates.ts';
 import { type Language, languageOf } from '../text/language.ts';
 import { STOP_WORDS } from '../text/stopwords.ts';
 
-/** What the weights of the arms depend on: an English model knows little of other languages, and next to nothing of other writings. */
-export type Writing = 'english' | 'other' | 'hangul' | 'kana' | 'han';
+/**
+ * What the weights of the arms depend on: an English model knows little of other languages, and next to nothing of other writings. `glossed`:
+ * in Latin letters, and read in English.
+ */
+export type Writing = 'english' | 'glossed' | 'other' | 'hangul' | 'kana' | 'han';
 
 export interface Question {
   readonly text: string;
   /** Distinct terms, in order of first occurrence. */
   readonly terms: readonly string[];
+  /** Further terms, of the question in English: they find what is written in English. */
+  readonly glossTerms: readonly string[];
   readonly writing: Writing;
   readonly ranges: readonly TimeRange[];
   /** In the first person and about now: the newest of two versions of a fact is meant. */
   readonly aboutPresent: boolean;
 }
 
-export function readQuestion(text: string): Omit<Question, 'ranges'> {
+/** What can be told without the memories. `gloss` is the question in English, if it is not. */
+export function readQuestion(text: string, gloss?: string): Omit<Question, 'ranges'> {
   const language = languageOf(text.toLowerCase().match(/[\p{L}\p{M}]+/gu) ?? []);
   // Statements are another matter: there small words help to find the same statement again (Spanish recall@10 97 against 94).
   const asks = language !== 'en' && /[?¿]/.test(text);
   const words = asks ? withoutStopWords(text, STOP_WORDS[language]) : text;
+  const terms = new Set(analyse(words));
   return {
     text,
-    terms: [...new Set(analyse(words))],
-    writing: writingOf(text, language),
+    terms: [...terms],
+    glossTerms: [...new Set(analyse(gloss ?? ''))].filter((term) => !terms.has(term)),
+    writing: writingOf(text, language, gloss !== undefined),
     aboutPresent: PRESENT.test(text) && FIRST_PERSON.test(text) && !PAST.test(text),
   };
 }
 
-function writingOf(text: string, language: Language): Writing {
+function writingOf(text: string, language: Language, glossed: boolean): Writing {
   const script = scriptOf(text);
   if (script !== 'latin_or_other') return script;
+  if (glossed) return 'glossed';
   return language === 'en' && /\p{Script=Latin}|^\P{L}*$/u.test(text) ? 'english' : 'other';
 }
 

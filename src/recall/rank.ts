@@ -170,7 +170,8 @@ function bestOfSession(ranked: readonly Ranked[], scored: (entry: Ranked) => num
 
 /** Chinese, Japanese and Korean by the question's own weight, words by a constant. */
 function lexicalHalf(question: Question, weights: ReadonlyMap<string, number>): number {
-  if (question.writing === 'english' || question.writing === 'other') return LEXICAL_HALF;
+  const share = LEXICAL_HALF_SHARE[question.writing];
+  if (share === undefined) return LEXICAL_HALF;
   const sum = question.terms.reduce((total, term) => total + (weights.get(term) ?? 0), 0);
-  return Math.max(1, LEXICAL_HALF_SHARE[question.writing] * sum);
+  return Math.max(LEXICAL_HALF, share * sum);
 }

@@ -68,7 +68,6 @@ export async function search<T>(
   use: (tx: Tx, ranking: Ranking) => Promise<T>,
 ): Promise<T> {
   const clock = stopwatch(stages);
-  const question = readQuestion(request.query);
   const degraded: string[] = deps.embedder.degraded ? [deps.embedder.degraded] : [];
   const { knowledge } = request;
   const [own, model, embedded] = await Promise.all([
@@ -79,6 +78,8 @@ export async function search<T>(
   ]);
   const spaces = [...own, ...(knowledge?.spaces ?? [])];
   clock('embed');
+  const question = readQuestion(request.query, embedded?.gloss);
+  const terms = [...question.terms, ...question.glossTerms];
   const constants = constantsOf(deps.embedder);
   const now = deps.now();
   const at = request.asOf && request.asOf < now ? request.asOf : undefined;
@@ -87,7 +88,7 @@ export async function search<T>(
   const access = session === undefined ? { spaces, readOnly: true } : { spaces, owner: principal.owner };
   return deps.db.transaction(access, async (tx) => {
     if (session !== undefined) await lockSent(tx, principal.owner, session);
-    const past = at && (await readPast(tx, { spaces, at, boundary: principal, now, terms: question.terms }));
+    const past = at && (await readPast(tx, { spaces, at, boundary: principal, now, terms }));
     const id = request.query.trim();
     if (UUID.test(id)) {
       const ranking = await exact(
@@ -105,7 +106,7 @@ export async function search<T>(
         ? NOTHING
         : await findCandidates(tx, {
             spaces,
-            terms: question.terms,
+            terms,
             model,
             vector: embedded?.vector,
             scale: constants.scale,

@@ -48,7 +48,10 @@ function split(model: Model, text: string, prefix: string): Span[] {
 async function step(model: Model, { order, embeddings }: Job): Promise<Embedding[] | Span[] | undefined> {
   if (order.type === 'split') return split(model, order.text, order.prefix);
   const text = order.texts[embeddings.length];
-  if (text !== undefined) embeddings.push(await model.embed(gloss(text)));
+  if (text !== undefined) {
+    const read = gloss(text);
+    embeddings.push({ ...(await model.embed(read)), ...(read !== text && { gloss: read }) });
+  }
   return embeddings.length === order.texts.length ? embeddings : undefined;
 }
 

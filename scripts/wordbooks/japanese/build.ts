@@ -1,5 +1,5 @@
 /**
- * Makes wordbooks/ja.tsv.gz, Japanese words with one English gloss each,.
+ * Makes wordbooks/ja.tsv.gz, Japanese words with one English gloss each.
  *
  *     npx tsx scripts/wordbooks/japanese/build.ts SOURCES
  */

@@ -13,9 +13,9 @@ export interface Entry {
 
 const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
-/** Entries of the dictionary from one language to another (ISO 639-3), none where the folder does not hold it. */
-export function readDictionary(folder: string, from: string, to: string): Entry[] {
-  const path = join(folder, 'usr/share/dictd', `freedict-${from}-${to}`);
+/** Entries of the dictionary from one language to another (ISO 639-3), none where it is not among the packages. `deb`: their /usr. */
+export function readDictionary(deb: string, from: string, to: string): Entry[] {
+  const path = join(deb, 'share/dictd', `freedict-${from}-${to}`);
   if (!existsSync(`${path}.index`)) return [];
   const text = gunzipSync(readFileSync(`${path}.dict.dz`));
   if (!/WikDict/.test(text.subarray(0, 4_096).toString())) throw new Error(`${path} is not made of WikDict`);

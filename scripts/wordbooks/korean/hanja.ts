@@ -1,8 +1,8 @@
 /** Sino-Korean words: libhangul's list of words with their hanja, joined with a Japanese and a Chinese dictionary by these. */
 import { join } from 'node:path';
+import { type Entry, readEdict } from '../shared/edict.ts';
+import { linesOf } from '../shared/sources.ts';
 import { readCedict } from './cedict.ts';
-import { type Entry, readEdict } from './edict.ts';
-import { linesOf } from './senses.ts';
 
 /** `trust`: how sure and how common; below 2 it is an odd word. */
 export interface Candidate {
@@ -18,17 +18,17 @@ const HANGUL = /^\p{Script=Hangul}{2,6}$/u;
 const HAN = /^\p{Script=Han}+$/u;
 
 /** The best candidate of each hangul word. `favoured`: the glosses that another source has for it, in lower case. */
-export function sinoKorean(share: string, favoured: (hangul: string) => ReadonlySet<string>): Map<string, Candidate> {
-  const modern = modernForms(join(share, 'edict/kanjidic'));
+export function sinoKorean(deb: string, favoured: (hangul: string) => ReadonlySet<string>): Map<string, Candidate> {
+  const modern = modernForms(join(deb, 'share/edict/kanjidic'));
   const japanese = new Map<string, Entry>();
-  for (const entry of readEdict(join(share, 'edict/edict'))) {
+  for (const entry of readEdict(join(deb, 'share/edict/edict'))) {
     const key = modern(entry.word);
     if (HAN.test(key) && rank(entry) > rank(japanese.get(key))) japanese.set(key, entry);
   }
   const chinese = new Map([...readCedict()].map(([word, glosses]) => [modern(word), glosses]));
   const parts = partCounts([...japanese.keys(), ...chinese.keys()]);
   const best = new Map<string, Candidate>();
-  for (const line of linesOf(join(share, 'libhangul/hanja/hanja.txt'))) {
+  for (const line of linesOf(join(deb, 'share/libhangul/hanja/hanja.txt'))) {
     const [hangul, hanja] = line.normalize('NFC').split(':');
     if (
       hangul === undefined ||

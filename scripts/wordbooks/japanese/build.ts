@@ -1,16 +1,15 @@
 /**
- * Makes wordbooks/ja.tsv.gz, Japanese words with one English gloss each, in a directory with deb/ and npm/:
- *   apt-get download edict kanjidic dict-freedict-eng-jpn && for d in *.deb; do dpkg -x "$d" deb; done
- *   mkdir -p npm/cldr-localenames-full
- *   tar xzf "$(npm pack cldr-localenames-full)" --strip-components=1 -C npm/cldr-localenames-full
- *   tsx scripts/wordbooks/ja.ts DIRECTORY
+ * Makes wordbooks/ja.tsv.gz, Japanese words with one English gloss each.
+ *
+ *     npx tsx scripts/wordbooks/japanese/build.ts SOURCES
  */
 import { join } from 'node:path';
-import { countryNames } from './cldr.ts';
-import { type Entry, meaningsOfKanji, readEdict } from './edict.ts';
-import { readTranslations } from './freedict.ts';
-import { formsOf } from './inflect-ja.ts';
-import { handList, writeTable } from './senses.ts';
+import { countryNames } from '../shared/cldr.ts';
+import { readDictionary } from '../shared/dictd.ts';
+import { type Entry, meaningsOfKanji, readEdict } from '../shared/edict.ts';
+import { sources } from '../shared/sources.ts';
+import { handList, writeTable } from '../shared/table.ts';
+import { formsOf } from './inflect.ts';
 
 const KANJI = /^[\p{Script=Han}々ヶ]+$/u;
 const HAS_KANJI = /\p{Script=Han}/u;
@@ -20,15 +19,25 @@ const WRITTEN = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}々ヶー
 /** Words of grammar: endings, particles, set phrases. */
 const GRAMMAR = /^(prt|conj|cop|aux|aux-v|aux-adj|int|exp|suf|ctr|pref|adj-pn|vs-c|vs-i)$/;
 
-const directory = process.argv[2];
-if (directory === undefined) throw new Error('usage: tsx scripts/wordbooks/ja.ts DIRECTORY');
-const share = join(directory, 'deb/usr/share');
-const second = readTranslations(join(share, 'dictd/freedict-eng-jpn'));
-const byHand = handList(new URL('ja.hand.tsv', import.meta.url));
+const { deb, npm } = sources();
+const second = secondDictionary();
+const byHand = handList(new URL('hand.tsv', import.meta.url));
 const table = new Map<string, string>();
 
 function add(word: string, gloss: string): void {
   if (!table.has(word) && !byHand.has(word) && WRITTEN.test(word)) table.set(word, gloss);
+}
+
+/** Japanese word → the English headwords, in lower case, that it translates. */
+function secondDictionary(): Map<string, Set<string>> {
+  const opinions = new Map<string, Set<string>>();
+  for (const { word, kind, senses } of readDictionary(deb, 'eng', 'jpn')) {
+    if (/fix$/.test(kind)) continue;
+    for (const japanese of senses.flat()) {
+      opinions.set(japanese, (opinions.get(japanese) ?? new Set()).add(word.toLowerCase()));
+    }
+  }
+  return opinions;
 }
 
 /** The first gloss that the second dictionary has as well, else EDICT's first. */
@@ -85,13 +94,13 @@ function addForms(entry: Entry): void {
   }
 }
 
-const entries = readEdict(join(share, 'edict/edict'))
+const entries = readEdict(join(deb, 'share/edict/edict'))
   .filter(({ word }) => WRITTEN.test(word))
   .sort((a, b) => rank(b) - rank(a));
 const common = entries.filter((entry) => entry.common);
 for (const entry of common) addEntry(entry);
 for (const entry of common) addForms(entry);
-for (const [name, english] of countryNames(join(directory, 'npm/cldr-localenames-full'), 'ja')) add(name, english);
+for (const [name, english] of countryNames(npm, 'ja')) add(name, english);
 const known: ReadonlySet<string> = new Set(table.keys());
 for (const entry of entries.filter(({ common, odd }) => !common && !odd)) {
   const { word, pos } = entry;
@@ -105,6 +114,6 @@ for (const entry of entries.filter(({ common, odd }) => !common && !odd)) {
     addForms(entry);
   }
 }
-for (const [sign, meaning] of meaningsOfKanji(join(share, 'edict/kanjidic'))) add(sign, meaning);
+for (const [sign, meaning] of meaningsOfKanji(join(deb, 'share/edict/kanjidic'))) add(sign, meaning);
 for (const [word, gloss] of byHand) if (gloss !== '') table.set(word, gloss);
-writeTable(new URL('../../wordbooks/ja.tsv.gz', import.meta.url), table);
+writeTable('ja', table);

@@ -1,18 +1,19 @@
 /**
- * Builds wordbooks/de.tsv.gz and wordbooks/es.tsv.gz (README.md says how to fetch what it reads).
+ * Makes wordbooks/de.tsv.gz and wordbooks/es.tsv.gz, German and Spanish words with one English gloss each.
  *
- *     npx tsx scripts/wordbooks/de-es.ts DEBIAN NPM
+ *     npx tsx scripts/wordbooks/latin/build.ts SOURCES
  */
-import { existsSync } from 'node:fs';
-import { type Aligned, alignedWords } from './aligned.ts';
+import type { Aligned } from '../shared/align.ts';
+import { type Entry, readDictionary } from '../shared/dictd.ts';
+import { cleanGloss } from '../shared/gloss.ts';
+import { sources } from '../shared/sources.ts';
+import { handList, writeTable } from '../shared/table.ts';
+import { translatedStrings } from '../shared/vscode.ts';
+import { alignedWords } from './aligned.ts';
 import { chooseGloss, mostVotes, withTechnicalSense } from './choose.ts';
-import { CLOSED_WORDS } from './closed.ts';
-import { type Entry, readDictionary } from './dictd.ts';
 import { isFormOfAnother } from './forms.ts';
 import { addIrregularForms } from './irregular.ts';
 import { type Dictionary, type Meanings, meaningsByPivots } from './pivot.ts';
-import { translatedStrings } from './strings.ts';
-import { cleanGloss, writeTable } from './table.ts';
 
 /** ISO 639-3: English, the languages of the tables, those between. */
 const LANGUAGES = 'eng deu spa bul ell fin fra ind ita jpn nld nor pol por rus swe'.split(' ');
@@ -22,22 +23,17 @@ const TABLES = [
 ] as const;
 const STRESS = /\u0301/g;
 
-const [debian, npm] = process.argv.slice(2);
-if (debian === undefined || npm === undefined || !existsSync(debian) || !existsSync(npm))
-  throw new Error('usage: de-es.ts DEBIAN NPM (folders, see README.md)');
-
-const meanings = meaningsByPivots(dictionaries(debian), ['deu', 'spa']);
+const { deb, npm } = sources();
+const meanings = meaningsByPivots(dictionaries(deb), ['deu', 'spa']);
 for (const { language, code } of TABLES) {
   const aligned = alignedWords(translatedStrings(npm, code));
-  const table = tableOf(byLowerCase(meanings.get(language)!), aligned, code);
-  const size = writeTable(`wordbooks/${code}.tsv.gz`, table);
-  console.log(`${code}: ${table.size} words, ${size} bytes`);
+  writeTable(code, tableOf(byLowerCase(meanings.get(language)!), aligned, code));
 }
 
-function* dictionaries(folder: string): Generator<Dictionary> {
+function* dictionaries(deb: string): Generator<Dictionary> {
   for (const from of LANGUAGES)
     for (const to of LANGUAGES) {
-      const entries = readDictionary(folder, from, to).flatMap((entry) => cleaned(entry, from, to));
+      const entries = readDictionary(deb, from, to).flatMap((entry) => cleaned(entry, from, to));
       if (entries.length > 0) yield { from, to, entries };
     }
 }
@@ -80,7 +76,6 @@ function tableOf(
   aligned: ReadonlyMap<string, Aligned>,
   code: 'de' | 'es',
 ): Map<string, string> {
-  const { glosses, grammar } = CLOSED_WORDS[code];
   const most = mostVotes(words.values());
   const table = new Map<string, string>();
   for (const word of new Set([...words.keys(), ...aligned.keys()])) {
@@ -90,8 +85,10 @@ function tableOf(
   }
   if (code === 'es') addPlainVerbs(table);
   addIrregularForms(table, code);
-  for (const word of grammar) table.delete(word);
-  for (const [word, gloss] of glosses) table.set(word, gloss);
+  for (const [word, gloss] of handList(new URL(`${code}.hand.tsv`, import.meta.url))) {
+    if (gloss === '') table.delete(word);
+    else table.set(word, gloss);
+  }
   return table;
 }
 

@@ -1,8 +1,9 @@
 /** English words that Korean has most likely borrowed: those that Japanese has (EDICT's words in katakana), and names. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readEdict } from '../shared/edict.ts';
+import type { Sources } from '../shared/sources.ts';
 import { readCedict } from './cedict.ts';
-import { readEdict } from './edict.ts';
 import { transliterate } from './transliterate.ts';
 
 const KATAKANA = /^[\p{Script=Katakana}ー]+$/u;
@@ -10,11 +11,9 @@ const KATAKANA = /^[\p{Script=Katakana}ー]+$/u;
 const SHORTEST = 3;
 
 /** Pairs of a spelling in Hangul and the English word, common words first. */
-export function loanWords(directory: string): [string, string][] {
-  const sounds = readSounds(join(directory, 'npm/cmu-pronouncing-dictionary/index.js'));
-  const katakana = readEdict(join(directory, 'deb/usr/share/edict/edict')).filter(
-    ({ word, odd }) => KATAKANA.test(word) && !odd,
-  );
+export function loanWords({ deb, npm }: Sources): [string, string][] {
+  const sounds = readSounds(join(npm, 'cmu-pronouncing-dictionary/index.js'));
+  const katakana = readEdict(join(deb, 'share/edict/edict')).filter(({ word, odd }) => KATAKANA.test(word) && !odd);
   const common = katakana.filter((entry) => entry.common).flatMap(({ first, next }) => [...first, ...next]);
   const rest = katakana.filter((entry) => !entry.common).flatMap(({ first }) => first);
   const names = [...readCedict().values()].flat().filter((gloss) => /^\p{Lu}\p{Ll}+$/u.test(gloss));

@@ -1,5 +1,6 @@
 /** Reads the files of EDRDG. EDICT has lines such as "設定 [せってい] /(n,vs) (1) establishment/creation/(n,vs) (2) (comp) configuration/setup/(P)/". */
-import { cleanGloss, linesOf } from './senses.ts';
+import { cleanSense } from './gloss.ts';
+import { linesOf } from './sources.ts';
 
 export interface Entry {
   readonly word: string;
@@ -37,7 +38,7 @@ function entryOf(line: string): Entry | undefined {
   const senses: string[][] = [];
   for (const part of parts.filter((each) => each !== '(P)')) {
     if (senses.length === 0 || /\([2-9]\)/.test(part)) senses.push([]);
-    const gloss = cleanGloss(part);
+    const gloss = cleanSense(part);
     if (gloss !== undefined) senses.at(-1)!.push(gloss);
   }
   const told = senses.filter((sense) => sense.length > 0);
@@ -57,7 +58,7 @@ function entryOf(line: string): Entry | undefined {
 /** KANJIDIC's first meaning of each kanji taught at school (grades 1 to 8): "亜 3021 U4e9c … G8 … {Asia} {rank next}". */
 export function meaningsOfKanji(file: string): [string, string][] {
   return linesOf(file, 'euc-jp').flatMap((line): [string, string][] => {
-    const gloss = / G[1-8] /.test(line) ? cleanGloss(/\{([^}]+)\}/.exec(line)?.[1] ?? '') : undefined;
+    const gloss = / G[1-8] /.test(line) ? cleanSense(/\{([^}]+)\}/.exec(line)?.[1] ?? '') : undefined;
     return gloss === undefined ? [] : [[line[0]!, gloss]];
   });
 }

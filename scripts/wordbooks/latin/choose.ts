@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { distance } from 'fastest-levenshtein';
-import type { Aligned } from './aligned.ts';
+import type { Aligned } from '../shared/align.ts';
 import type { Meanings } from './pivot.ts';
 
 /** Words of at least this likeness (0 to 1) are cognates: Datenbank and database, nación and nation. */

@@ -1,51 +1,22 @@
 /** The same sentences in English and in Korean, from translated programs: what the words of Korean mean is counted from them. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-
-export interface Pair {
-  readonly korean: string;
-  readonly english: string;
-}
+import type { Pair } from '../shared/align.ts';
+import { filesIn, type Sources } from '../shared/sources.ts';
+import { translatedStrings } from '../shared/vscode.ts';
 
 const HANGUL = /\p{Script=Hangul}/u;
 
-export function pairsOf(directory: string): Pair[] {
-  const deb = join(directory, 'deb/usr');
-  const npm = join(directory, 'npm');
+export function pairsOf({ deb, npm }: Sources): Pair[] {
   return [
-    ...ofVsCode(npm),
+    ...translatedStrings(npm, 'ko'),
     ...ofLibreOffice(join(deb, 'lib/libreoffice/program/resource/ko/LC_MESSAGES')),
     ...ofHelp(join(deb, 'share/libreoffice/help')),
     ...ofMozilla(join(deb, 'lib/firefox-esr/browser/extensions'), 'firefox-esr'),
     ...ofMozilla(join(deb, 'lib/thunderbird/extensions'), 'thunderbird'),
     ...ofEmoji(join(npm, 'cldr-annotations-full/annotations')),
-  ].filter(({ korean, english }) => HANGUL.test(korean) && /[a-z]/i.test(english));
-}
-
-/** Extensions have the English as the key; the editor has a list whose places its source names: localize(939, "No …"). */
-function ofVsCode(npm: string): Pair[] {
-  const pack = join(npm, 'monaco-vscode-language-pack-ko/translations');
-  const pairs: Pair[] = [];
-  for (const file of filesIn(join(pack, 'extensions'), '.json')) {
-    const bundle = JSON.parse(readFileSync(file, 'utf8')).contents.bundle ?? {};
-    for (const [key, korean] of Object.entries<string>(bundle))
-      pairs.push({ korean, english: key.replace(/\/[^/]*\{Locked.*/, '') });
-  }
-  const list = readFileSync(join(pack, 'main.i18n.json.js'), 'utf8');
-  const korean: (string | null)[] = JSON.parse(
-    list
-      .slice(list.indexOf('['), list.lastIndexOf(']') + 1)
-      .replace(/^\s*undefined(,?)$/gm, 'null$1')
-      .replace(/,\s*\]$/, ']'),
-  );
-  for (const file of filesIn(join(npm, 'monaco-vscode-api'), '.js')) {
-    for (const [, at, text] of readFileSync(file, 'utf8').matchAll(/localize2?\((\d+), *"((?:[^"\\]|\\.)*)"/g)) {
-      const translated = korean[Number(at)];
-      if (translated) pairs.push({ korean: translated, english: text! });
-    }
-  }
-  return pairs;
+  ].filter(([korean, english]) => HANGUL.test(korean) && /[a-z]/i.test(english));
 }
 
 /** GNU message files: the English with its context before it, "context\u0004English". */
@@ -61,12 +32,12 @@ function ofLibreOffice(directory: string): Pair[] {
       const [length, offset] = [bytes.readUInt32LE(table + index * 8), bytes.readUInt32LE(table + index * 8 + 4)];
       return bytes.toString('utf8', offset, offset + length);
     };
-    return Array.from({ length: count }, (_, index) => ({
-      english: text(originals, index)
+    return Array.from({ length: count }, (_, index) => [
+      text(translations, index).replace(/\(~?\w\)|[~_]/g, ''),
+      text(originals, index)
         .replace(/^[^\u0004]*\u0004/, '')
         .replace(/[~_]/g, ''),
-      korean: text(translations, index).replace(/\(~?\w\)|[~_]/g, ''),
-    }));
+    ]);
   });
 }
 
@@ -110,29 +81,17 @@ function ofEmoji(directory: string): Pair[] {
   const read = (language: string): Record<string, { default?: string[]; tts?: string[] }> =>
     JSON.parse(readFileSync(join(directory, language, 'annotations.json'), 'utf8')).annotations.annotations;
   const english = read('en');
-  return Object.entries(read('ko')).flatMap(([sign, { default: words, tts }]) => {
+  return Object.entries(read('ko')).flatMap(([sign, { default: words, tts }]): Pair[] => {
     const twin = english[sign];
     if (twin?.tts === undefined || tts === undefined) return [];
-    const name = { korean: tts[0]!, english: twin.tts[0]! };
-    const all = {
-      korean: [...(words ?? []), ...tts].join(' '),
-      english: [...(twin.default ?? []), ...twin.tts].join(' '),
-    };
-    return [name, name, all];
+    const name = [tts[0]!, twin.tts[0]!] as const;
+    return [name, name, [[...(words ?? []), ...tts].join(' '), [...(twin.default ?? []), ...twin.tts].join(' ')]];
   });
 }
 
 function joined(korean: ReadonlyMap<string, string>, english: ReadonlyMap<string, string>): Pair[] {
-  return [...korean].flatMap(([key, text]) => {
+  return [...korean].flatMap(([key, text]): Pair[] => {
     const twin = english.get(key);
-    return twin === undefined || twin === text ? [] : [{ korean: text, english: twin }];
+    return twin === undefined || twin === text ? [] : [[text, twin]];
   });
-}
-
-function filesIn(directory: string, ending: string): string[] {
-  const names = readdirSync(directory, { recursive: true, encoding: 'utf8' });
-  return names
-    .filter((name) => name.endsWith(ending))
-    .sort()
-    .map((name) => join(directory, name));
 }

@@ -30,6 +30,8 @@ export interface Candidate {
   readonly created_at: Date;
   /** Session inside its boundaries; null without one. */
   readonly session: string | null;
+  /** The session, or else the day on which it happened (UTC): what is ranked together. Null without either. */
+  readonly occasion: string | null;
   /** The memory that stands before it in its document, when it is part of one. */
   readonly before_seq: string | null;
   /** The beginning of the content: enough to judge it. */
@@ -131,7 +133,7 @@ const BEFORE = sql`case when m.session_id is not null and m.occurred_at is not n
   order by b.place desc limit 1) end`;
 
 /** As JSON gives it: times are text. */
-interface RawCandidate extends Omit<Candidate, 'occurred_at' | 'created_at' | 'session'> {
+interface RawCandidate extends Omit<Candidate, 'occurred_at' | 'created_at' | 'session' | 'occasion'> {
   readonly occurred_at: string | null;
   readonly created_at: string;
   readonly bucket: string;
@@ -140,12 +142,16 @@ interface RawCandidate extends Omit<Candidate, 'occurred_at' | 'created_at' | 's
 }
 
 function toCandidate({ bucket, scope, session_id, ...raw }: RawCandidate, scale: ArmsRequest['scale']): Candidate {
+  const occurred_at = raw.occurred_at === null ? null : new Date(raw.occurred_at);
+  const within = (name: string) => JSON.stringify([raw.space_id, bucket, scope, name]);
+  const session = session_id === null ? null : within(session_id);
   return {
     ...raw,
     cosine: raw.cosine === null ? null : Math.min(1, Math.max(-1, scale.factor * raw.cosine + scale.offset)),
-    occurred_at: raw.occurred_at === null ? null : new Date(raw.occurred_at),
+    occurred_at,
     created_at: new Date(raw.created_at),
-    session: session_id === null ? null : JSON.stringify([raw.space_id, bucket, scope, session_id]),
+    session,
+    occasion: session ?? (occurred_at && within(occurred_at.toISOString().slice(0, 'yyyy-mm-dd'.length))),
   };
 }
 

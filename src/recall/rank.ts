@@ -62,7 +62,7 @@ export function fuse(
       dense: cosine === null ? 0 : constants.cosine[question.writing] * (cosine + LENGTH_PRIOR * log_length),
       author: named !== undefined && candidate.author === named ? BOOSTS.author : 0,
       date: question.ranges.length === 0 ? 0 : BOOSTS.date * nearness(question.ranges, happened(candidate)),
-      asks: candidate.session !== null && /[?？؟]\P{L}*$/u.test(candidate.tail) ? BOOSTS.asks : 0,
+      asks: candidate.occasion !== null && /[?？؟]\P{L}*$/u.test(candidate.tail) ? BOOSTS.asks : 0,
       standing: standing(candidate, preferWorking),
       document: 0,
       session: 0,
@@ -158,14 +158,14 @@ function liftSessions(ranked: readonly Ranked[]): void {
   }
 }
 
-/** The highest value in the session of a memory; its own where it has none. */
+/** The highest value in the session of a memory, or of its day where none is named (LoCoMo without sessions: R@10 +4); its own without either. */
 function bestOfSession(ranked: readonly Ranked[], scored: (entry: Ranked) => number): (entry: Ranked) => number {
   const best = new Map<string, number>();
   for (const entry of ranked) {
-    const { session } = entry.candidate;
-    if (session !== null) best.set(session, Math.max(best.get(session) ?? -Infinity, scored(entry)));
+    const { occasion } = entry.candidate;
+    if (occasion !== null) best.set(occasion, Math.max(best.get(occasion) ?? -Infinity, scored(entry)));
   }
-  return (entry) => (entry.candidate.session === null ? scored(entry) : best.get(entry.candidate.session)!);
+  return (entry) => (entry.candidate.occasion === null ? scored(entry) : best.get(entry.candidate.occasion)!);
 }
 
 /** Chinese, Japanese and Korean by the question's own weight, words by a constant. */

@@ -44,7 +44,7 @@ export function toPlan(
         ? ['lexical']
         : ['lexical', 'vector'],
     model,
-    terms: [...ranking.question.terms],
+    terms: [...ranking.question.terms, ...ranking.question.glossTerms],
     limits: { arm: ARM_LIMIT, ...limits },
     filters: shown(request.filters, request.team),
     thresholds: { strict: STRICT_THRESHOLD, weak: WEAK_THRESHOLD },

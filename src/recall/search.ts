@@ -184,7 +184,7 @@ async function exact(
       searched.past,
       sql`
         select m.space_id, m.seq::text, m.id, 0 as bm25, null as cosine, null as passage, 0 as log_length, m.author, m.path, m.memory_type,
-          m.importance, m.confidence, m.version, m.occurred_at, m.created_at, null as session, null as before_seq, left(m.content, 4000) as head, '' as tail,
+          m.importance, m.confidence, m.version, m.occurred_at, m.created_at, null as session, null as occasion, null as before_seq, left(m.content, 4000) as head, '' as tail,
           0 as used, null as hash, null as held
         from memories m where m.space_id = any (${searched.spaces}::int[]) and m.id = ${id} and ${predicate}`,
     ),

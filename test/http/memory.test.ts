@@ -1,4 +1,6 @@
 import t from 'tap';
+import type { Embedder } from '../../src/embed/embedder.ts';
+import { makeHashing } from '../../src/embed/hashing.ts';
 import { startService } from '../helpers/service.ts';
 
 t.test('the main job', async (t) => {
@@ -294,4 +296,36 @@ t.test('the main job', async (t) => {
     for (const secret of ['Tuesdays', 'quokka', 'wombat', 'numbats', 'pangolin', 'eyJ', 'dsh-1'])
       t.notOk(log.includes(secret), secret);
   });
+});
+
+t.test('a question in another language asks with its English words too', async (t) => {
+  const hashing = makeHashing({ dimensions: 64 });
+  /** Stands for a model that reads German. */
+  const embedder: Embedder = {
+    ...hashing,
+    async embed(texts, kind) {
+      const embeddings = await hashing.embed(texts, kind);
+      return embeddings.map((embedding, i) => ({
+        ...embedding,
+        ...(texts[i]!.includes('Kennwort') && { gloss: texts[i]!.replace('Kennwort', 'password') }),
+      }));
+    },
+  };
+  const service = await startService({ embedder });
+  t.teardown(() => service.close());
+  const { call } = service;
+  for (const content of ['The password lies in the safe', 'Das Kennwort liegt im Tresor', 'Harvest dinner on Friday'])
+    t.equal((await call('POST', '/remember', { body: { content } })).status, 201);
+  const body = { query: 'Kennwort', explain: true };
+  const { results, coverage } = (await call('POST', '/recall', { body })).body;
+  const arms = results.map((r: { content: string; explanation: { bm25: number } }) => [
+    r.content,
+    r.explanation.bm25 > 0,
+  ]);
+  t.strictSame(Object.fromEntries(arms)['The password lies in the safe'], true);
+  t.strictSame(Object.fromEntries(arms)['Das Kennwort liegt im Tresor'], true);
+  t.strictSame(Object.fromEntries(arms)['Harvest dinner on Friday'] ?? false, false);
+  t.ok(coverage.answerability > 0);
+  const { retrieval_plan } = (await call('POST', '/recall/context', { body })).body;
+  t.strictSame(retrieval_plan.terms, ['kennwort', 'password']);
 });

@@ -22,7 +22,8 @@ const SHORTEST_SENTENCE = 16;
 const LONGEST_SENTENCE = 240;
 const STRETCH = 160;
 
-const SENTENCE_ENDS = /\n|[.!?…]+["'»”’)\]]*|[。！？]+[」』”’）]*/gu;
+/** Behind a sign of the writings without blanks the next sentence begins at once, but never inside a grapheme. */
+const SENTENCE_ENDS = /\n|[.!?…]+["'»”’)\]]*|[。！？]+[」』”’）]*[\p{M}\p{Grapheme_Extend}\u200d]*/gu;
 
 export function splitSentences(content: string): Sentence[] {
   const sentences: Sentence[] = [];

@@ -12,6 +12,7 @@ import { makeExcerpter } from '../../src/recall/excerpt.ts';
 import { buildPack, FrameTooLarge, type Pack, type PackCandidate, type PackRequest } from '../../src/recall/pack.ts';
 import { EMPTY_ANSWER, renderAnswer, renderContext, renderLabel } from '../../src/recall/render.ts';
 import { foldContent, graphemeCut, inline, neutralise, restore } from '../../src/recall/sanitize.ts';
+import { splitSentences } from '../../src/recall/sentences.ts';
 import { isTokenBorder, makeCountTokens, warm } from '../../src/recall/tokens.ts';
 import { analyse } from '../../src/text/analyse.ts';
 import { nearDuplicate } from '../../src/text/near-duplicate.ts';
@@ -693,6 +694,12 @@ holds<[string, number]>(
     }
   },
 );
+
+t.test('a sentence ends behind all that belongs to its last sign', (t) => {
+  const texts = (content: string) => splitSentences(content).map(({ text }) => text);
+  t.strictSame(texts('猫は魚。\u0301犬は肉。\u200d鳥'), ['猫は魚。\u0301', '犬は肉。\u200d', '鳥']);
+  t.end();
+});
 
 t.test('an excerpt takes the sentences with the rarest words first, and the beginning when none holds any', (t) => {
   const content =

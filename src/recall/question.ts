@@ -1,7 +1,7 @@
 /** What a question says about itself, before anything is looked up: its words, writing, times, and whether it asks about the present. */
 import { analyse, scriptOf } from '../text/analyse.ts';
 import { type TimeRange, timeRanges } from '../text/dates.ts';
-import { type Language, languageOf } from '../text/language.ts';
+import { type Language, languageOf, type Tongue, tongueOf } from '../text/language.ts';
 import { STOP_WORDS } from '../text/stopwords.ts';
 
 /**
@@ -17,6 +17,8 @@ export interface Question {
   /** Further terms, of the question in English: they find what is written in English. */
   readonly glossTerms: readonly string[];
   readonly writing: Writing;
+  /** What its terms are in. */
+  readonly tongues: readonly Tongue[];
   readonly ranges: readonly TimeRange[];
   /** In the first person and about now: the newest of two versions of a fact is meant. */
   readonly aboutPresent: boolean;
@@ -34,6 +36,7 @@ export function readQuestion(text: string, gloss?: string): Omit<Question, 'rang
     terms: [...terms],
     glossTerms: [...new Set(analyse(gloss ?? ''))].filter((term) => !terms.has(term)),
     writing: writingOf(text, language, gloss !== undefined),
+    tongues: gloss === undefined ? [tongueOf(text)] : [tongueOf(text), 'en'],
     aboutPresent: PRESENT.test(text) && FIRST_PERSON.test(text) && !PAST.test(text),
   };
 }

@@ -1,6 +1,8 @@
-/** Which of the languages with a list of stop words a text is in. */
+/** Which language a text is in, as far as retrieval tells them apart. */
+import { type Script, scriptOf } from './analyse.ts';
 import { STOP_WORDS } from './stopwords.ts';
 
+/** Those with a list of stop words. */
 export type Language = keyof typeof STOP_WORDS;
 
 /** `words` in lower case. By the small ones, which no text of a few words goes without; English when they do not decide. */
@@ -13,4 +15,19 @@ export function languageOf(words: readonly string[]): Language {
   }
   if (Math.max(de, es) <= en) return 'en';
   return de > es ? 'de' : 'es';
+}
+
+/** Two texts in different ones have hardly a word in common. `other`: in letters that are not Latin, of none of the scripts. */
+export type Tongue = Exclude<Script, 'latin_or_other'> | Language | 'other';
+
+/** Characters: enough for some small words. */
+const BEGINNING = 400;
+
+/** Of the beginning of a text. */
+export function tongueOf(text: string): Tongue {
+  const beginning = text.slice(0, BEGINNING);
+  const script = scriptOf(beginning);
+  if (script !== 'latin_or_other') return script;
+  if (/\p{L}/u.test(beginning) && !/\p{Script=Latin}/u.test(beginning)) return 'other';
+  return languageOf(beginning.toLowerCase().match(/[\p{L}\p{M}]+/gu) ?? []);
 }

@@ -1,13 +1,63 @@
 import fc from 'fast-check';
 import t from 'tap';
+import type { Candidate } from '../../src/recall/candidates.ts';
+import { constantsOf } from '../../src/recall/constants.ts';
+import { readQuestion } from '../../src/recall/question.ts';
+import { fuse } from '../../src/recall/rank.ts';
 import { ANALYSER, analyse, countTerms, scriptOf } from '../../src/text/analyse.ts';
 import { contradiction, contradictionOf, toStatement } from '../../src/text/contradiction.ts';
 import { nearness, type TimeRange, timeRanges } from '../../src/text/dates.ts';
+import { tongueOf } from '../../src/text/language.ts';
 import { nearDuplicate } from '../../src/text/near-duplicate.ts';
 import { STOP_WORDS } from '../../src/text/stopwords.ts';
 import { compatibilityForm, invalidText, isBlank, utf8Length } from '../../src/text/unicode.ts';
 
 const DAY = 86_400_000;
+
+t.test('languages are told apart as far as retrieval needs it', (t) => {
+  const table: [string, string][] = [
+    ['The meeting is on Friday', 'en'],
+    ['kubectl rollout restart', 'en'],
+    ['Das Treffen ist am Freitag', 'de'],
+    ['La reunión es el viernes', 'es'],
+    ['会议在星期五', 'han'],
+    ['会議は金曜日です', 'kana'],
+    ['회의는 금요일', 'hangul'],
+    ['Встреча в пятницу', 'other'],
+    ['42', 'en'],
+    ['', 'en'],
+  ];
+  for (const [text, tongue] of table) t.equal(tongueOf(text), tongue, text);
+  t.end();
+});
+
+t.test('where the words of the question cannot stand, the cosine stands in for them', (t) => {
+  const question = { ...readQuestion('Where is the key?'), ranges: [] };
+  const found = (id: string, head: string, bm25: number): Candidate => ({
+    ...{ space_id: 1, seq: '1', id, bm25, cosine: 0.6, passage: 0, log_length: 1, author: null, path: null },
+    ...{ memory_type: 'semantic', importance: null, confidence: null, used: 0, version: 1, occurred_at: null },
+    ...{
+      created_at: new Date(0),
+      session: null,
+      occasion: null,
+      before_seq: null,
+      head,
+      tail: '',
+      hash: null,
+      held: null,
+    },
+  });
+  const constants = constantsOf({ id: 'minilm-l6-v2', band: undefined });
+  const lexical = (candidate: Candidate, asked = question) =>
+    fuse([candidate], { question: asked, weights: new Map(), constants, preferWorking: false })[0]!.parts.lexical;
+  t.equal(lexical(found('a', 'The key is in the drawer', 8)), 0.5);
+  t.equal(lexical(found('b', 'The dinner is on Friday', 0)), 0, 'it could hold them and does not');
+  t.equal(lexical(found('c', 'Der Schlüssel ist in der Schublade', 0)), 0.6);
+  const glossed = { ...readQuestion('Wo ist der Schlüssel?', 'where key?'), ranges: [] };
+  t.equal(lexical(found('d', 'The dinner is on Friday', 0), glossed), 0, 'it is asked for in English too');
+  t.equal(lexical(found('e', 'La llave está en el cajón', 0), glossed), 0.6);
+  t.end();
+});
 
 t.test('analyse', async (t) => {
   const table: [what: string, text: string, terms: string][] = [

@@ -175,7 +175,7 @@ function bestOfSession(ranked: readonly Ranked[], scored: (entry: Ranked) => num
  */
 function lexicalOf({ bm25, cosine, head }: Candidate, half: number, tongues: readonly Tongue[]): number {
   const lexical = bm25 / (bm25 + half);
-  return tongues.includes(tongueOf(head)) ? lexical : Math.max(lexical, cosine ?? 0);
+  return cosine === null || cosine <= lexical || tongues.includes(tongueOf(head)) ? lexical : cosine;
 }
 
 /** Chinese, Japanese and Korean by the question's own weight, words by a constant. */

@@ -20,14 +20,18 @@ export function languageOf(words: readonly string[]): Language {
 /** Two texts in different ones have hardly a word in common. `other`: in letters that are not Latin, of none of the scripts. */
 export type Tongue = Exclude<Script, 'latin_or_other'> | Language | 'other';
 
-/** Characters: enough for some small words. */
-const BEGINNING = 400;
+/** Characters: enough for some small words, and told in some microseconds. */
+const BEGINNING = 160;
+const ASCII = /^[\u0000-\u007f]*$/;
 
 /** Of the beginning of a text. */
 export function tongueOf(text: string): Tongue {
   const beginning = text.slice(0, BEGINNING);
+  const lower = beginning.toLowerCase();
+  // A ranking asks this of a hundred texts, most of them plain.
+  if (ASCII.test(beginning)) return languageOf(lower.match(/[a-z]+/g) ?? []);
   const script = scriptOf(beginning);
   if (script !== 'latin_or_other') return script;
   if (/\p{L}/u.test(beginning) && !/\p{Script=Latin}/u.test(beginning)) return 'other';
-  return languageOf(beginning.toLowerCase().match(/[\p{L}\p{M}]+/gu) ?? []);
+  return languageOf(lower.match(/[\p{L}\p{M}]+/gu) ?? []);
 }

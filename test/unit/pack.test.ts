@@ -200,7 +200,13 @@ function holds<Ts extends [unknown, ...unknown[]]>(
   check: (...args: Ts) => void,
 ): void {
   t.test(title, (t) => {
-    fc.assert(fc.property(...arbs, check), RUNS);
+    try {
+      fc.assert(fc.property(...arbs, check), RUNS);
+    } catch (error) {
+      // as text: tap cannot print a case that holds an invalid date
+      const { message, cause } = error as Error;
+      throw new Error(`${message}\n${String(cause)}`);
+    }
     t.pass('for all of them');
     t.end();
   });
@@ -363,7 +369,9 @@ holds<[PackCandidate[], PackRequest]>(
   (candidates, asked) => {
     const other = makeCountTokens();
     const first = packOrNull(candidates, asked);
-    if (first !== null) assert.deepEqual(pack(structuredClone(candidates), asked, other), first);
+    // as JSON, since no two invalid dates are equal
+    if (first !== null)
+      assert.equal(JSON.stringify(pack(structuredClone(candidates), asked, other)), JSON.stringify(first));
   },
 );
 

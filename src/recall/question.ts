@@ -2,6 +2,7 @@
 import { analyse, scriptOf } from '../text/analyse.ts';
 import { type TimeRange, timeRanges } from '../text/dates.ts';
 import { type Language, languageOf, type Tongue, tongueOf } from '../text/language.ts';
+import { type Sought, soughtBy } from '../text/sought.ts';
 import { STOP_WORDS } from '../text/stopwords.ts';
 
 /**
@@ -20,6 +21,8 @@ export interface Question {
   /** What its terms are in. */
   readonly tongues: readonly Tongue[];
   readonly ranges: readonly TimeRange[];
+  /** The kind of thing that it asks for. */
+  readonly sought: Sought | undefined;
   /** In the first person and about now: the newest of two versions of a fact is meant. */
   readonly aboutPresent: boolean;
 }
@@ -37,6 +40,7 @@ export function readQuestion(text: string, gloss?: string): Omit<Question, 'rang
     glossTerms: [...new Set(analyse(gloss ?? ''))].filter((term) => !terms.has(term)),
     writing: writingOf(text, language, gloss !== undefined),
     tongues: gloss === undefined ? [tongueOf(text)] : [tongueOf(text), 'en'],
+    sought: soughtBy(gloss ?? text),
     aboutPresent: PRESENT.test(text) && FIRST_PERSON.test(text) && !PAST.test(text),
   };
 }

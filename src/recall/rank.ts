@@ -10,6 +10,7 @@
  */
 import { nearness } from '../text/dates.ts';
 import { type Tongue, tongueOf } from '../text/language.ts';
+import { holds } from '../text/sought.ts';
 import type { Candidate } from './candidates.ts';
 import { ARM_LIMIT, BOOSTS, LENGTH_PRIOR, LEXICAL_HALF, LEXICAL_HALF_SHARE, type ModelConstants } from './constants.ts';
 import { newerFirst } from './newer.ts';
@@ -22,6 +23,7 @@ export interface Parts {
   readonly author: number;
   readonly date: number;
   readonly asks: number;
+  readonly sought: number;
   readonly standing: number;
   document: number;
   session: number;
@@ -64,6 +66,7 @@ export function fuse(
       author: named !== undefined && candidate.author === named ? BOOSTS.author : 0,
       date: question.ranges.length === 0 ? 0 : BOOSTS.date * nearness(question.ranges, happened(candidate)),
       asks: candidate.occasion !== null && /[?？؟]\P{L}*$/u.test(candidate.tail) ? BOOSTS.asks : 0,
+      sought: question.sought !== undefined && holds(candidate.head, question.sought) ? BOOSTS.sought : 0,
       standing: standing(candidate, preferWorking),
       document: 0,
       session: 0,
@@ -72,7 +75,7 @@ export function fuse(
     return {
       candidate,
       parts,
-      score: parts.lexical + parts.dense + parts.author + parts.date + parts.asks + parts.standing,
+      score: parts.lexical + parts.dense + parts.author + parts.date + parts.asks + parts.sought + parts.standing,
     };
   });
   liftDocuments(ranked);

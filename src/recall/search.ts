@@ -190,7 +190,18 @@ async function exact(
     ),
   );
   const ranked = rows.map((candidate): Scored => {
-    const parts = { lexical: 0, dense: 0, author: 0, date: 0, asks: 0, standing: 0, document: 0, session: 0, late: 0 };
+    const parts = {
+      lexical: 0,
+      dense: 0,
+      author: 0,
+      date: 0,
+      asks: 0,
+      sought: 0,
+      standing: 0,
+      document: 0,
+      session: 0,
+      late: 0,
+    };
     return { candidate, score: 1, relevance: 1, parts };
   });
   const found = rows.length > 0 ? 1 : 0;

@@ -9,6 +9,7 @@ import { contradiction, contradictionOf, toStatement } from '../../src/text/cont
 import { nearness, type TimeRange, timeRanges } from '../../src/text/dates.ts';
 import { tongueOf } from '../../src/text/language.ts';
 import { nearDuplicate } from '../../src/text/near-duplicate.ts';
+import { holds, soughtBy } from '../../src/text/sought.ts';
 import { STOP_WORDS } from '../../src/text/stopwords.ts';
 import { compatibilityForm, invalidText, isBlank, utf8Length } from '../../src/text/unicode.ts';
 
@@ -28,6 +29,25 @@ t.test('languages are told apart as far as retrieval needs it', (t) => {
     ['', 'en'],
   ];
   for (const [text, tongue] of table) t.equal(tongueOf(text), tongue, text);
+  t.end();
+});
+
+t.test('a question tells the kind of thing that it asks for', (t) => {
+  for (const [question, sought] of [
+    ['When did Ann paint the horse?', 'time'],
+    ['Do you know when is the dinner', 'time'],
+    ['What year was it founded?', 'time'],
+    ['How many shirts did I buy?', 'number'],
+    ['How often do I swim?', 'number'],
+    ['What happens when I deploy?', undefined],
+    ['Where is the key?', undefined],
+  ] as const)
+    t.equal(soughtBy(question), sought, question);
+  for (const text of ['I did it yesterday', 'in June 2023', 'the week before', 'last\nFriday'])
+    t.ok(holds(text, 'time'), text);
+  for (const text of ['I bought two', '3 apples', 'twice a week']) t.ok(holds(text, 'number'), text);
+  t.notOk(holds('a fast horse of someone', 'number'));
+  t.notOk(holds('The marching band lasts', 'time'));
   t.end();
 });
 

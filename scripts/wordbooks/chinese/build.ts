@@ -11,8 +11,8 @@ import { translatedStrings } from '../shared/vscode.ts';
 import { alignedStems, chooseSense, LONGEST_WORD } from './senses.ts';
 
 const HAN = /^\p{Script=Han}+$/u;
-/** Explains a saying sign by sign. */
-const LITERAL = /^(lit|fig)\. /;
+/** Explains a saying sign by sign, or is a pattern: "make sb angry". */
+const EXPLAINS = /^(lit|fig)\. |\b(sb|sth)\b/;
 
 const { npm } = sources();
 const entries = readCedict().filter(({ simplified }) => HAN.test(simplified) && [...simplified].length <= LONGEST_WORD);
@@ -24,7 +24,7 @@ const table = new Map<string, string>();
 const words = new Map([...senses.keys(), ...byHand.keys()].map((word) => [word, '']));
 const aligned = alignedStems(translatedStrings(npm, 'zh-hans'), words);
 for (const [word, all] of senses) {
-  const glosses = all.filter((gloss) => !LITERAL.test(gloss));
+  const glosses = all.filter((gloss) => !EXPLAINS.test(gloss));
   if (glosses.length > 0) table.set(word, chooseSense(glosses, aligned.get(simplifiedOf.get(word) ?? word)));
 }
 for (const { simplified, traditional } of entries) {

@@ -8,7 +8,7 @@ export type Wordbook = 'de' | 'es' | 'ja' | 'ko' | 'zh';
 const FOLDER = new URL('../../../../wordbooks/', import.meta.url);
 const read = new Map<Wordbook, Glosses>();
 
-/** Read at the first use (50 to 100 ms, 10 to 20 MB) and kept. */
+/** Read at the first use (50 to 200 ms, 10 to 20 MB) and kept. */
 export function wordbook(language: Wordbook): Glosses {
   const known = read.get(language) ?? load(language);
   read.set(language, known);

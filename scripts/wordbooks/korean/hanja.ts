@@ -1,8 +1,8 @@
 /** Sino-Korean words: libhangul's list of words with their hanja, joined with a Japanese and a Chinese dictionary by these. */
 import { join } from 'node:path';
+import { glossesOf, readCedict } from '../shared/cedict.ts';
 import { type Entry, readEdict } from '../shared/edict.ts';
 import { linesOf } from '../shared/sources.ts';
-import { readCedict } from './cedict.ts';
 
 /** `trust`: how sure and how common; below 2 it is an odd word. */
 export interface Candidate {
@@ -25,7 +25,9 @@ export function sinoKorean(deb: string, favoured: (hangul: string) => ReadonlySe
     const key = modern(entry.word);
     if (HAN.test(key) && rank(entry) > rank(japanese.get(key))) japanese.set(key, entry);
   }
-  const chinese = new Map([...readCedict()].map(([word, glosses]) => [modern(word), glosses]));
+  const chinese = new Map(
+    [...glossesOf(readCedict(), 'traditional')].map(([word, glosses]) => [modern(word), glosses]),
+  );
   const parts = partCounts([...japanese.keys(), ...chinese.keys()]);
   const best = new Map<string, Candidate>();
   for (const line of linesOf(join(deb, 'share/libhangul/hanja/hanja.txt'))) {

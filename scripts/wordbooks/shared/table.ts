@@ -10,12 +10,19 @@ export function handList(file: URL): Map<string, string> {
 }
 
 /**
- * Writes wordbooks/LANGUAGE.tsv.gz: `word<TAB>gloss` lines in the order of their code units; the same entries give the same bytes. Throws where
- * a line is not a word and a gloss.
+ * Writes wordbooks/LANGUAGE.tsv.gz: `word<TAB>gloss` lines in the order of their code units; the same entries give the same bytes. The gloss of
+ * a word of `grammar` is empty. Throws where a line is not a word and a gloss.
  */
-export function writeTable(language: string, glosses: ReadonlyMap<string, string>): void {
+export function writeTable(
+  language: string,
+  glosses: ReadonlyMap<string, string>,
+  grammar: ReadonlySet<string> = new Set(),
+): void {
   const wrong = [...glosses].filter(
-    ([word, gloss]) => !/^\S+$/.test(word) || word !== word.normalize('NFC').toLowerCase() || !isGloss(gloss),
+    ([word, gloss]) =>
+      !/^\S+$/.test(word) ||
+      word !== word.normalize('NFC').toLowerCase() ||
+      !(grammar.has(word) ? gloss === '' : isGloss(gloss)),
   );
   if (wrong.length > 0)
     throw new Error(`${language}: ${wrong.length} wrong lines, as ${JSON.stringify(wrong.slice(0, 10))}`);

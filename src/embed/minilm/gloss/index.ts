@@ -22,7 +22,7 @@ function glossByScript(text: string): string | undefined {
     case 'kana':
       return glossJapanese(text, wordbook('ja'));
     case 'han':
-      return glossChinese(text);
+      return glossChinese(text, wordbook('zh'));
     case 'latin_or_other':
       return glossLatin(text);
   }

@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import type { Glosses } from './match.ts';
 
-export type Wordbook = 'de' | 'es' | 'ja' | 'ko';
+export type Wordbook = 'de' | 'es' | 'ja' | 'ko' | 'zh';
 
 const FOLDER = new URL('../../../../wordbooks/', import.meta.url);
 const read = new Map<Wordbook, Glosses>();
 
-/** Read at the first use (some 50 ms, 10 MB) and kept. */
+/** Read at the first use (50 to 200 ms, 10 to 20 MB) and kept. */
 export function wordbook(language: Wordbook): Glosses {
   const known = read.get(language) ?? load(language);
   read.set(language, known);

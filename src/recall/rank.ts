@@ -174,7 +174,7 @@ function bestOfSession(ranked: readonly Ranked[], scored: (entry: Ranked) => num
 
 /**
  * In a language that the question's words are not in, they cannot be found: there the cosine stands in for them. Else whatever is in the
- * question's own language stands above (paragraphs across languages: MRR 65 to 79, and in the question's own language as before).
+ * question's own language stands above (paragraphs across languages: MRR 65 to 80, and in the question's own language as before).
  */
 function lexicalOf({ bm25, cosine, head }: Candidate, half: number, tongues: readonly Tongue[]): number {
   const lexical = bm25 / (bm25 + half);

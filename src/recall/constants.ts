@@ -32,7 +32,7 @@ export const BOOSTS = {
   /** A turn of a conversation that ends in a question mark: it asks, it seldom answers. */
   asks: -0.1,
   /** It holds a thing of the kind that is asked for: a time for "when", a number for "how many". */
-  sought: 0.2,
+  sought: 0.1,
   /** Share of the better neighbour's score inside one document. */
   documentLift: 0.3,
   /** Share of the best score of its session. A memory without a session is one of its own, so that both kinds stand on one scale. */

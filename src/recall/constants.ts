@@ -53,6 +53,8 @@ export interface ModelConstants {
   readonly cosine: Readonly<Record<Writing, number>>;
   /** Weight of late interaction; 0 where the model gives no token vectors. */
   readonly late: Readonly<Record<Writing, number>>;
+  /** Whether its cosine tells an answer in another language from anything else. */
+  readonly readsAcross: boolean;
   /** Brings a cosine of the model to the scale of the local model, for which weights and thresholds were measured. */
   readonly scale: { readonly factor: number; readonly offset: number };
 }
@@ -63,6 +65,7 @@ const MINILM: ModelConstants = {
   // The model is English, and Chinese is glossed for it: elsewhere a higher weight falls below BM25 alone.
   cosine: { english: 0.6, glossed: 0.6, other: 0.4, hangul: 0.3, kana: 0.6, han: 0.8 },
   late: { english: 0.8, glossed: 0.8, other: 0.1, hangul: 0.2, kana: 0.6, han: 0.8 },
+  readsAcross: true,
   scale: AS_IT_IS,
 };
 
@@ -73,12 +76,14 @@ const MINILM: ModelConstants = {
 const UNMEASURED: Omit<ModelConstants, 'scale'> = {
   cosine: { english: 0.3, glossed: 0.3, other: 0.3, hangul: 0.3, kana: 0.3, han: 0.3 },
   late: { english: 0, glossed: 0, other: 0, hangul: 0, kana: 0, han: 0 },
+  readsAcross: false,
 };
 
 /** Hashed n-grams see the same words that the lexical arm sees: they find what it misses (parts of words). More weight falls below words alone. */
 const HASHING: ModelConstants = {
   cosine: { english: 0.05, glossed: 0.05, other: 0.05, hangul: 0.05, kana: 0.05, han: 0.05 },
   late: UNMEASURED.late,
+  readsAcross: false,
   scale: AS_IT_IS,
 };
 

@@ -61,7 +61,7 @@ export function fuse(
   const ranked = candidates.map((candidate): Ranked => {
     const { cosine, log_length } = candidate;
     const parts: Parts = {
-      lexical: lexicalOf(candidate, half, question.tongues),
+      lexical: constants.readsAcross ? lexicalAcross(candidate, half, question.tongues) : lexicalOf(candidate, half),
       dense: cosine === null ? 0 : constants.cosine[question.writing] * (cosine + LENGTH_PRIOR * log_length),
       author: named !== undefined && candidate.author === named ? BOOSTS.author : 0,
       date: question.ranges.length === 0 ? 0 : BOOSTS.date * nearness(question.ranges, happened(candidate)),
@@ -172,12 +172,15 @@ function bestOfSession(ranked: readonly Ranked[], scored: (entry: Ranked) => num
   return (entry) => (entry.candidate.occasion === null ? scored(entry) : best.get(entry.candidate.occasion)!);
 }
 
+const lexicalOf = ({ bm25 }: Candidate, half: number): number => bm25 / (bm25 + half);
+
 /**
  * In a language that the question's words are not in, they cannot be found: there the cosine stands in for them. Else whatever is in the
  * question's own language stands above (paragraphs across languages: MRR 65 to 80, and in the question's own language as before).
  */
-function lexicalOf({ bm25, cosine, head }: Candidate, half: number, tongues: readonly Tongue[]): number {
-  const lexical = bm25 / (bm25 + half);
+function lexicalAcross(candidate: Candidate, half: number, tongues: readonly Tongue[]): number {
+  const { cosine, head } = candidate;
+  const lexical = lexicalOf(candidate, half);
   return cosine === null || cosine <= lexical || tongues.includes(tongueOf(head)) ? lexical : cosine;
 }
 

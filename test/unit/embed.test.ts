@@ -174,6 +174,12 @@ t.test('other languages are glossed for the local model', async (t) => {
   await t.test('Korean: without what is written onto a word', async (t) => {
     t.equal(gloss('정부는 학교에'), 'government school');
     t.equal(gloss('학교에서'), gloss('학교'));
+    t.equal(
+      gloss('Postgres는 어디에 쓰나요'),
+      `Postgres ${gloss('어디')} ${gloss('쓰다')}`,
+      'also onto Latin letters, and onto short verbs',
+    );
+    t.equal(gloss('정부가 했나요'), 'government');
     t.equal(gloss('뷁쉟은 Postgres'), '뷁쉟 Postgres', 'a name keeps what is no particle');
   });
   await t.test('German: endings, umlauts, verbs with another vowel, compounds', async (t) => {

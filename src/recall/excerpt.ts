@@ -36,7 +36,9 @@ export function makeExcerpter(input: ExcerptInput): Excerpter {
   const ledger = makeLedger(order, input);
   const show = (units: number): Excerpt => {
     const at = ledger.find(units);
-    return { text: print(order, at), tokens: ledger.tokens(at), complete: at.whole === order.length };
+    const text = print(order, at);
+    // by the text: of a content that itself ends in the mark all may be shown before its last sentence is
+    return { text, tokens: ledger.tokens(at), complete: text === input.content };
   };
   return { units: ledger.units, show, excerpt: (allowance) => show(ledger.units(allowance)) };
 }

@@ -703,6 +703,15 @@ holds<[string, number]>(
   },
 );
 
+t.test('an excerpt that shows all is whole, also where the content itself ends in the mark of a gap', (t) => {
+  const content = `One${' '.repeat(9)}…`;
+  const countWithoutGap = (part: string) => (part === '…' ? 0 : part.length);
+  const excerpter = makeExcerpter({ content, weights: new Map(), terms: analyse, count: countWithoutGap });
+  t.match(excerpter.excerpt(4), { text: 'One…', complete: false });
+  t.match(excerpter.excerpt(12), { text: content, complete: true });
+  t.end();
+});
+
 t.test('a sentence ends behind all that belongs to its last sign', (t) => {
   const texts = (content: string) => splitSentences(content).map(({ text }) => text);
   t.strictSame(texts('猫は魚。\u0301犬は肉。\u200d鳥'), ['猫は魚。\u0301', '犬は肉。\u200d', '鳥']);

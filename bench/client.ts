@@ -20,6 +20,7 @@ export interface Bench {
     owner: string,
     path: string,
     body: unknown,
+    method?: 'POST' | 'PATCH',
   ): Promise<{ body: Record<string, unknown>; headers: NodeJS.Dict<string | string[]> }>;
   close(): Promise<void>;
 }
@@ -53,7 +54,7 @@ export async function startBench(env: Record<string, string | undefined>): Promi
     base,
     deps,
     token,
-    call: (owner, path, body) => post(agent, `${base}${path}`, token(owner), body),
+    call: (owner, path, body, method = 'POST') => send(agent, method, `${base}${path}`, token(owner), body),
     async close() {
       agent.destroy();
       await app.close();
@@ -63,7 +64,7 @@ export async function startBench(env: Record<string, string | undefined>): Promi
   };
 }
 
-function post(agent: Agent, url: string, token: string, body: unknown): ReturnType<Bench['call']> {
+function send(agent: Agent, method: string, url: string, token: string, body: unknown): ReturnType<Bench['call']> {
   const payload = JSON.stringify(body);
   return new Promise((resolve, reject) => {
     const headers = {
@@ -71,7 +72,7 @@ function post(agent: Agent, url: string, token: string, body: unknown): ReturnTy
       'content-length': Buffer.byteLength(payload),
       authorization: `Bearer ${token}`,
     };
-    const req = httpRequest(url, { method: 'POST', agent, headers }, (res) => {
+    const req = httpRequest(url, { method, agent, headers }, (res) => {
       const parts: Buffer[] = [];
       res.on('data', (part: Buffer) => parts.push(part));
       res.on('end', () => {
@@ -116,4 +117,10 @@ export async function parallel<T>(
       }
     }),
   );
+}
+
+/** The value below which a share of all lies, one digit behind the point; `-` of none. */
+export function quantile(values: readonly number[], share: number): string {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]?.toFixed(1) ?? '-';
 }

@@ -15,7 +15,7 @@ import { ACTIVE, matches, visible } from '../src/db/visible.ts';
 import { findCandidates } from '../src/recall/candidates.ts';
 import { constantsOf } from '../src/recall/constants.ts';
 import { readQuestion } from '../src/recall/question.ts';
-import { type Bench, parallel, progress, startBench } from './client.ts';
+import { type Bench, parallel, progress, quantile, startBench } from './client.ts';
 import { aMemory, aQuestion } from './corpus.ts';
 
 const { values: args } = parseArgs({
@@ -118,12 +118,8 @@ function print(
   rate: number | undefined,
   stages: ReadonlyMap<string, number[]>,
 ): void {
-  const at = (values: readonly number[], share: number): string => {
-    const sorted = [...values].sort((a, b) => a - b);
-    return sorted.length === 0 ? '-' : sorted[Math.floor(sorted.length * share)]!.toFixed(1);
-  };
-  const columns = ['embed', 'db', 'rank', 'pack'].map((name) => at(stages.get(name) ?? [], 0.5).padStart(6));
+  const columns = ['embed', 'db', 'rank', 'pack'].map((name) => quantile(stages.get(name) ?? [], 0.5).padStart(6));
   console.log(
-    `${String(size).padEnd(8)} ${what.padEnd(18)} ${String(clients).padStart(6)} ${at(times, 0.5).padStart(9)} ${at(times, 0.95).padStart(9)} ${(rate?.toFixed(0) ?? '-').padStart(10)} ${columns.join(' ')}`,
+    `${String(size).padEnd(8)} ${what.padEnd(18)} ${String(clients).padStart(6)} ${quantile(times, 0.5).padStart(9)} ${quantile(times, 0.95).padStart(9)} ${(rate?.toFixed(0) ?? '-').padStart(10)} ${columns.join(' ')}`,
   );
 }

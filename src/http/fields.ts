@@ -9,7 +9,7 @@ import { hashInstance } from './auth.ts';
 const MAX_QUERY_LENGTH = 4_000;
 export const MAX_CONTENT_BYTES = 524_288;
 const MAX_NAME = 256;
-const MAX_PATH = 1_024;
+export const MAX_PATH = 1_024;
 
 export const name = z.string().min(1).max(MAX_NAME);
 

@@ -11,7 +11,7 @@ import { ownTerms } from '../text/indexed.ts';
 import type { Principal } from '../types.ts';
 import { type Line, readLines } from './lines.ts';
 import { type PassageRow, writePassages } from './passage-store.ts';
-import { embedPassages } from './passages.ts';
+import { embedEach } from './passages.ts';
 import { hashOf, insertImported, touchSpace } from './store.ts';
 import { insertVersions } from './versions.ts';
 import { besides, indexWords, lockAllSessions } from './words.ts';
@@ -49,7 +49,10 @@ export async function importMemories(deps: Deps, principal: Principal, input: Im
     });
   }
   const model = await ensureModel(deps.db, deps.embedder);
-  const passages = await Promise.all(lines.map(({ record }) => embedPassages(deps, record)));
+  const passages = await embedEach(
+    deps,
+    lines.map(({ record }) => record),
+  );
   const vectors = new Map(lines.map(({ record }, i) => [record.id, passages[i]!]));
   return deps.db.transaction({ spaces: [space], owner: principal.owner }, async (tx) => {
     await lockAllSessions(tx, space);

@@ -1,5 +1,4 @@
 /** HTTP of temporary agents. */
-import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { Deps } from '../deps.ts';
 import { invalid } from '../errors.ts';
@@ -8,6 +7,7 @@ import { baseUrlOf } from '../http/base-url.ts';
 import { once } from '../http/idempotency.ts';
 import type { Limit } from '../http/limits.ts';
 import { CANONICAL_MOUNT } from '../http/openapi.ts';
+import { withWarnings } from '../http/wire.ts';
 import { TEMPORARY_MEMORIES } from '../types.ts';
 import {
   AGENT_IDLE_MS,
@@ -52,16 +52,16 @@ export const agentRoutes =
       preHandler: registrations,
       handler: async (request, reply) => {
         const made = await registerAgent(deps, request.body.client_name ?? null);
-        return reply.code(201).send({
+        const registered = {
           id: made.id,
           agent_id: made.id,
           temporary_token: made.token,
           claim_code: made.claimCode,
           bind_url: `${baseUrlOf(deps.config, request)}/agents/bind?code=${made.claimCode}`,
-          status: 'unclaimed',
+          status: 'unclaimed' as const,
           expires_at: made.endsAt.toISOString(),
-          ...warned(request),
-        });
+        };
+        return reply.code(201).send(withWarnings(request, registered));
       },
     });
 
@@ -195,5 +195,3 @@ export const agentDiscovery =
 
 const statusOf = ({ owner, pending_confirmation }: AgentRow): 'claimed' | 'pending_bind_confirmation' | 'unclaimed' =>
   owner !== null ? 'claimed' : pending_confirmation !== null ? 'pending_bind_confirmation' : 'unclaimed';
-
-const warned = ({ warnings }: FastifyRequest) => (warnings.length > 0 ? { warnings } : {});

@@ -379,6 +379,7 @@ t.test('knowledge', async (t) => {
     }
     t.same((await ask('GET', '/documents', { token: bob })).body.documents, []);
     t.same((await ask('GET', '/knowledge-bases', { token: bob })).body.knowledge_bases, []);
+    t.equal((await ask('GET', '/knowledge-bases', { query: { team_id: '%' } })).status, 200, '% is no filter');
 
     const reader = token({ scopes: ['knowledge:read'] });
     const writer = token({ scopes: ['knowledge:write'] });

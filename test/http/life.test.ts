@@ -806,8 +806,11 @@ t.test('the purge comes soon after an end, takes that alone, and what is left co
   const first = new Promise<void>((done) => {
     asleep = done;
   });
-  const purging = keepPurged(service.deps, SWEEPS, sleep);
+  let sweeps = 0;
+  const failing = () => Promise.reject(new Error('this sweep fails'));
+  const purging = keepPurged(service.deps, [failing, ...SWEEPS, async () => sweeps++], sleep);
   await first;
+  t.equal(sweeps, 1, 'one that fails keeps no other from its turn');
   t.same(await counts(), { memories: 3, rows: 4, indexed: 3, embedded: 3, exact: true }, 'nothing has ended yet');
   const advance = async (ms: number) => {
     now = new Date(now.getTime() + ms);

@@ -1,12 +1,13 @@
 /** HTTP of temporary agents. */
-import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { Deps } from '../deps.ts';
 import { invalid } from '../errors.ts';
 import { principalOf } from '../http/auth.ts';
+import { baseUrlOf } from '../http/base-url.ts';
 import { once } from '../http/idempotency.ts';
 import type { Limit } from '../http/limits.ts';
 import { CANONICAL_MOUNT } from '../http/openapi.ts';
+import { withWarnings } from '../http/wire.ts';
 import { TEMPORARY_MEMORIES } from '../types.ts';
 import {
   AGENT_IDLE_MS,
@@ -51,16 +52,16 @@ export const agentRoutes =
       preHandler: registrations,
       handler: async (request, reply) => {
         const made = await registerAgent(deps, request.body.client_name ?? null);
-        return reply.code(201).send({
+        const registered = {
           id: made.id,
           agent_id: made.id,
           temporary_token: made.token,
           claim_code: made.claimCode,
-          bind_url: `${originOf(request)}/agents/bind?code=${made.claimCode}`,
-          status: 'unclaimed',
+          bind_url: `${baseUrlOf(deps.config, request)}/agents/bind?code=${made.claimCode}`,
+          status: 'unclaimed' as const,
           expires_at: made.endsAt.toISOString(),
-          ...warned(request),
-        });
+        };
+        return reply.code(201).send(withWarnings(request, registered));
       },
     });
 
@@ -169,31 +170,28 @@ export const agentRoutes =
   };
 
 /** At the root of the service, for clients that look before they register. */
-export const agentDiscovery = (): FastifyPluginAsyncZod => async (app) => {
-  app.get('/.well-known/xmemo-agent.json', {
-    config: { open: true },
-    schema: { operationId: 'agentDiscovery', tags: TAGS, security: [], response: { 200: wellKnownReply } },
-    handler: async (request) => {
-      const base = `${originOf(request)}${CANONICAL_MOUNT}`;
-      return {
-        temporary_token: {
-          limits: {
-            max_items: TEMPORARY_MEMORIES,
-            ttl_seconds: AGENT_IDLE_MS / 1_000,
-            max_lifetime_seconds: AGENT_LIFETIME_MS / 1_000,
+export const agentDiscovery =
+  (deps: Deps): FastifyPluginAsyncZod =>
+  async (app) => {
+    app.get('/.well-known/xmemo-agent.json', {
+      config: { open: true },
+      schema: { operationId: 'agentDiscovery', tags: TAGS, security: [], response: { 200: wellKnownReply } },
+      handler: async (request) => {
+        const base = `${baseUrlOf(deps.config, request)}${CANONICAL_MOUNT}`;
+        return {
+          temporary_token: {
+            limits: {
+              max_items: TEMPORARY_MEMORIES,
+              ttl_seconds: AGENT_IDLE_MS / 1_000,
+              max_lifetime_seconds: AGENT_LIFETIME_MS / 1_000,
+            },
+            scopes: ['temporary:read' as const, 'temporary:write' as const],
           },
-          scopes: ['temporary:read' as const, 'temporary:write' as const],
-        },
-        urls: { register: `${base}/agents/register`, status: `${base}/agents/status`, docs: base },
-      };
-    },
-  });
-};
-
-/** As the caller reached the service. It comes back to that caller alone. */
-const originOf = (request: FastifyRequest): string => `${request.protocol}://${request.host}`;
+          urls: { register: `${base}/agents/register`, status: `${base}/agents/status`, docs: base },
+        };
+      },
+    });
+  };
 
 const statusOf = ({ owner, pending_confirmation }: AgentRow): 'claimed' | 'pending_bind_confirmation' | 'unclaimed' =>
   owner !== null ? 'claimed' : pending_confirmation !== null ? 'pending_bind_confirmation' : 'unclaimed';
-
-const warned = ({ warnings }: FastifyRequest) => (warnings.length > 0 ? { warnings } : {});

@@ -7,6 +7,7 @@ import { ApiError, invalid } from '../errors.ts';
 import { principalOf } from '../http/auth.ts';
 import { toDate } from '../http/fields.ts';
 import { once } from '../http/idempotency.ts';
+import { withWarnings } from '../http/wire.ts';
 import { type Principal, TOKEN_SCOPES, type TokenScope } from '../types.ts';
 import { GRANTABLE_SCOPES } from './authenticate.ts';
 import { within } from './rights.ts';
@@ -54,10 +55,7 @@ export const accessRoutes =
         body: emptyBody,
         response: { 200: revokedReply },
       },
-      handler: async (request) => ({
-        ...toRevoked(await revokeSelf(deps, principalOf(request))),
-        ...warned(request),
-      }),
+      handler: async (request) => withWarnings(request, toRevoked(await revokeSelf(deps, principalOf(request)))),
     });
 
     app.post('/tokens', {
@@ -169,7 +167,7 @@ export const accessRoutes =
           'secret_shown',
           `the first request with this key did it; the secret of ${id} was in its answer alone: rotate the token with another key for a new one`,
         );
-      return toShown(deps, request, shown);
+      return withWarnings(request, { ...toWire(deps, shown.row), token: shown.token });
     }
   };
 
@@ -211,14 +209,6 @@ function toWire(deps: Deps, row: TokenRow): z.infer<typeof tokensReply>['tokens'
     last_used_at: iso(row.last_used_at),
   };
 }
-
-const warned = ({ warnings }: FastifyRequest) => (warnings.length > 0 ? { warnings } : {});
-
-const toShown = (deps: Deps, request: FastifyRequest, { row, token }: Shown) => ({
-  ...toWire(deps, row),
-  token,
-  ...warned(request),
-});
 
 const toRevoked = (done: { id: string; at: Date }) => ({
   id: done.id,

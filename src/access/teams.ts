@@ -81,6 +81,7 @@ export async function addMember(
 ): Promise<Member> {
   const at = deps.now();
   const member = await deps.db.admin(async (tx) => {
+    await lockTeam(tx, team);
     const [joined] = principal.allTeams && owner === principal.owner ? await join(tx, team, owner, at) : [];
     if (joined) await assertFewTeams(tx, owner);
     else {
@@ -117,7 +118,7 @@ async function invite(tx: Tx, i: { team: string; owner: string; role: Role; by: 
 export async function removeMember(deps: Deps, principal: Principal, team: string, owner: string): Promise<void> {
   const at = deps.now();
   await deps.db.admin(async (tx) => {
-    await tx.query(sql`select from teams where id = ${team} for update`); // two admins leaving at once must not leave none
+    await lockTeam(tx, team);
     const leaving = owner === principal.owner && principal.allTeams;
     if (!leaving && (await roleOf(tx, principal, team)) !== 'admin') {
       throw new ApiError('boundary_denied', 'only an admin of the team may do this');
@@ -130,6 +131,11 @@ export async function removeMember(deps: Deps, principal: Principal, team: strin
     await audit(tx, principal, { action: 'team.remove', target: `${team} ${owner}`, at });
   });
   clearCache(deps.db);
+}
+
+/** Two admins who leave, or demote each other, at once must not leave none. */
+async function lockTeam(tx: Tx, team: string): Promise<void> {
+  await tx.query(sql`select from teams where id = ${team} for update`);
 }
 
 /** The role of a member. A token that is narrowed to other teams sees none. @throws ApiError not_found */

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { assertInside } from '../db/boundary.ts';
 import type { Deps } from '../deps.ts';
 import { principalOf } from '../http/auth.ts';
-import { toDate } from '../http/fields.ts';
+import { filterOf, toDate } from '../http/fields.ts';
 import { readEvents } from './events.ts';
 import { CONSOLIDATIONS, consolidationQuery, consolidationReply, eventsQuery, eventsReply } from './schema.ts';
 
@@ -30,7 +30,7 @@ export const auditRoutes =
           ...toPage(request.query),
           actions: action === undefined || action === '%' ? undefined : [action],
           target: target_id,
-          outcome: outcome === '%' ? undefined : outcome,
+          outcome: filterOf(outcome),
         });
         return {
           events: events.map(({ bucket: _, scope: __, ...event }) => ({
@@ -55,15 +55,15 @@ export const auditRoutes =
       },
       handler: async (request) => {
         const { action_type = '%', bucket, scope } = request.query;
-        assertInside(principalOf(request), { bucket: any(bucket), scope: any(scope) });
+        assertInside(principalOf(request), { bucket: filterOf(bucket), scope: filterOf(scope) });
         const types = CONSOLIDATIONS.filter((type) => action_type === '%' || action_type === type);
         const { events, next } = await readEvents(deps, principalOf(request), {
           ...toPage(request.query),
           actions: types.map((type) => `memory.${type}`),
           target: undefined,
           outcome: 'done',
-          bucket: any(bucket),
-          scope: any(scope),
+          bucket: filterOf(bucket),
+          scope: filterOf(scope),
         });
         return {
           events: events.map(({ id, action, target_id, bucket, scope, created_at }) => ({
@@ -80,8 +80,6 @@ export const auditRoutes =
       },
     });
   };
-
-const any = (value: string | undefined): string | undefined => (value === '%' ? undefined : value);
 
 const toPage = ({
   since,

@@ -1,7 +1,8 @@
 /** What the commands share: the environment, the database and the embedder of a configuration. */
 
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Logger, pino } from 'pino';
 import { type Config, ConfigError, MIN_SECRET_BYTES, parseConfig } from '../config.ts';
@@ -100,14 +101,23 @@ export const signsTokens = ({ JWT_SECRET, JWT_PUBLIC_KEY, JWKS_URL }: Config): b
 /** The secret of the tokens: from the configuration, else made once and kept beside the data. */
 export async function jwtSecret(config: Config): Promise<string> {
   if (config.JWT_SECRET !== undefined) return config.JWT_SECRET;
-  await mkdir(config.DATA_DIR, { recursive: true, mode: 0o700 });
   const file = path.join(config.DATA_DIR, 'jwt-secret');
+  if (!existsSync(file)) await makeSecret(config.DATA_DIR, file);
+  const secret = (await readFile(file, 'utf8')).trim();
+  if (Buffer.byteLength(secret) >= MIN_SECRET_BYTES) return secret;
+  throw new Error(`${file} holds no secret of ${MIN_SECRET_BYTES} bytes: delete it, and a new one is made`);
+}
+
+/** Linked into place, whole or not at all: a process beside this one must not read half of it, nor find it replaced. */
+async function makeSecret(folder: string, file: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const mine = `${file}.${process.pid}`;
   try {
-    const handle = await open(file, 'wx', 0o600);
-    await handle.writeFile(randomBytes(MIN_SECRET_BYTES).toString('base64url'));
-    await handle.close();
+    await writeFile(mine, randomBytes(MIN_SECRET_BYTES).toString('base64url'), { mode: 0o600 });
+    await link(mine, file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    await rm(mine, { force: true });
   }
-  return (await readFile(file, 'utf8')).trim();
 }

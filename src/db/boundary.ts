@@ -44,3 +44,14 @@ export function assertInside(
     throw new ApiError('boundary_denied', 'the token may not use this scope');
   }
 }
+
+/** The same of what is written, where no scope at all is outside of the token's. @throws ApiError boundary_denied */
+export function assertWritable(
+  principal: Principal,
+  named: { readonly bucket: string; readonly scope?: string | null | undefined },
+): void {
+  assertInside(principal, named);
+  if (principal.scopes && named.scope == null) {
+    throw new ApiError('boundary_denied', 'the token may only write with one of its scopes: name it in scope');
+  }
+}

@@ -56,9 +56,9 @@ const VERSIONED =
   `action reason bucket scope path memory_type status content semantic_key importance confidence source author agent_id
   agent_instance session_id position place metadata provenance occurred_at expires_at`.split(/\s+/);
 
-/** The columns that an earlier version keeps, of `memories` or `memory_versions` under an alias. */
-export const versioned = (alias: 'm' | 'v'): Sql =>
-  new Sql([VERSIONED.map((column) => `${alias}.${column}`).join(', ')], []);
+/** The columns that an earlier version keeps, of `memories` or `memory_versions`, under an alias or bare. */
+export const versioned = (alias?: 'm' | 'v'): Sql =>
+  new Sql([VERSIONED.map((column) => (alias ? `${alias}.${column}` : column)).join(', ')], []);
 
 /** One visible memory, or undefined: an id of another owner and an id that never existed are the same. */
 export async function findById(

@@ -25,7 +25,12 @@ export async function migrate(db: Db, migrations?: readonly Migration[]): Promis
   const ran: string[] = [];
   for (const migration of migrations ?? (await readMigrations())) {
     await db.admin(async (tx) => {
+      // the limit is that of requests: a migration of a large table, or the wait for another replica's, takes its time
+      await tx.query(sql`set local statement_timeout = 0`);
       await tx.query(sql`select pg_advisory_xact_lock(${LOCK}::bigint)`);
+      await tx.query(
+        sql`create table if not exists schema_migrations (name text primary key, at timestamptz not null default now())`,
+      );
       if ((await recorded(tx)).has(migration.name)) return;
       for (const statement of statements(migration.text)) await tx.query(new Sql([statement], []));
       await tx.query(sql`insert into schema_migrations (name) values (${migration.name})`);
@@ -35,7 +40,7 @@ export async function migrate(db: Db, migrations?: readonly Migration[]): Promis
   return ran;
 }
 
-/** Names that are not yet in the database. */
+/** Names that are not yet in the database. Reads only: every probe of readiness asks. */
 export async function pendingMigrations(db: Db): Promise<string[]> {
   const all = await readMigrations();
   const done = await db.admin(async (tx) => {
@@ -46,9 +51,6 @@ export async function pendingMigrations(db: Db): Promise<string[]> {
 }
 
 async function recorded(tx: Tx): Promise<Set<string>> {
-  await tx.query(
-    sql`create table if not exists schema_migrations (name text primary key, at timestamptz not null default now())`,
-  );
   const rows = await tx.query<{ name: string }>(sql`select name from schema_migrations`);
   return new Set(rows.map((row) => row.name));
 }

@@ -18,7 +18,7 @@ const FASTIFY_CODES: Readonly<Record<string, ErrorCode>> = {
 };
 
 export function registerErrors(app: FastifyInstance): void {
-  /** Their methods, by path. */
+  /** Methods by path. */
   const routes = new Map<string, Set<string>>();
   app.addHook('onRoute', ({ url, method }) => {
     if (!url.includes('*')) routes.set(url, new Set([...(routes.get(url) ?? []), ...[method].flat()]));
@@ -93,8 +93,7 @@ function toApiError(error: FastifyError): ApiError {
 }
 
 function send(request: FastifyRequest, reply: FastifyReply, error: ApiError): FastifyReply {
-  if (error.status === 401) reply.header('www-authenticate', `Bearer error="${error.code}"`);
-  if (error.status === 403) reply.header('www-authenticate', `Bearer error="${error.code}"`);
+  if (error.status === 401 || error.status === 403) reply.header('www-authenticate', `Bearer error="${error.code}"`);
   if (error.retryAfter !== undefined) reply.header('retry-after', error.retryAfter);
   return reply
     .code(error.status)

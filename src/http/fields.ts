@@ -9,7 +9,7 @@ import { hashInstance } from './auth.ts';
 const MAX_QUERY_LENGTH = 4_000;
 export const MAX_CONTENT_BYTES = 524_288;
 const MAX_NAME = 256;
-const MAX_PATH = 1_024;
+export const MAX_PATH = 1_024;
 
 export const name = z.string().min(1).max(MAX_NAME);
 
@@ -77,24 +77,26 @@ export const filterShape = {
 
 const filters = z.object(filterShape);
 
-const any = (value: string | undefined): string | undefined => (value === '%' ? undefined : value);
+/** `%` is no filter. */
+export const filterOf = <T extends string>(value: T | undefined): Exclude<T, '%'> | undefined =>
+  value === '%' ? undefined : (value as Exclude<T, '%'> | undefined);
 
 export function toFilters(input: z.infer<typeof filters>): Filters {
   const { memory_type, status = 'active' } = input;
   return {
-    bucket: any(input.bucket),
-    scope: any(input.scope),
+    bucket: filterOf(input.bucket),
+    scope: filterOf(input.scope),
     path: input.path === undefined || input.path === '%' ? undefined : normalisePath(input.path),
     pathPrefix: input.path_prefix === undefined ? undefined : normalisePath(input.path_prefix) || undefined,
     memoryType: memory_type === 'auto' || memory_type === '%' ? undefined : memory_type,
     statuses: status === '%' ? ['active', 'archived'] : [status],
-    agentId: any(input.agent_id),
+    agentId: filterOf(input.agent_id),
     agentInstance:
       input.agent_instance_id === undefined || input.agent_instance_id === '%'
         ? undefined
         : hashInstance(input.agent_instance_id),
-    source: any(input.source),
-    sessionId: any(input.session_id),
+    source: filterOf(input.source),
+    sessionId: filterOf(input.session_id),
     provenance: input.provenance,
     metadata: input.metadata,
     since: toDate(input.since),

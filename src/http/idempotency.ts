@@ -14,6 +14,7 @@ import { ApiError, invalid } from '../errors.ts';
 import { canonicalJson } from '../text/json.ts';
 import type { Principal } from '../types.ts';
 import { principalOf } from './auth.ts';
+import { withWarnings } from './wire.ts';
 
 const KEPT_MS = 24 * 3_600_000;
 const MAX_KEY = 256;
@@ -57,7 +58,7 @@ export async function once<T, Body extends object>(
   const sent = key ? await runOnce(deps, key, door, run, toReply) : { ...toReply(await run(deps)), replayed: false };
   reply.code(sent.status);
   if (sent.replayed) reply.header('idempotent-replayed', 'true');
-  return request.warnings.length > 0 ? { ...sent.body, warnings: request.warnings } : sent.body;
+  return withWarnings(request, sent.body);
 }
 
 /**

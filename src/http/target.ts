@@ -1,6 +1,6 @@
 /** Where a write goes, checked against the boundaries of the token. */
-import { assertInside, assertTeam } from '../db/boundary.ts';
-import { ApiError, invalid } from '../errors.ts';
+import { assertTeam, assertWritable } from '../db/boundary.ts';
+import { invalid } from '../errors.ts';
 import type { Principal } from '../types.ts';
 import { normalisePath } from './fields.ts';
 
@@ -22,10 +22,7 @@ interface Named {
 export function targetOf(principal: Principal, named: Named): Target {
   if (named.bucket === '%') throw invalid('body', 'bucket', '% stands for all buckets and cannot be written to');
   if (named.team_id !== undefined) assertTeam(principal, named.team_id);
-  assertInside(principal, named);
-  if (principal.scopes && named.scope === undefined) {
-    throw new ApiError('boundary_denied', 'the token may only write with one of its scopes: name it in scope');
-  }
+  assertWritable(principal, named);
   const path = normalisePath(named.path ?? '');
   return { team: named.team_id, bucket: named.bucket, scope: named.scope ?? null, path: path === '' ? null : path };
 }

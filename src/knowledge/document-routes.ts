@@ -7,6 +7,7 @@ import { ApiError } from '../errors.ts';
 import { agentOf, principalOf } from '../http/auth.ts';
 import { once } from '../http/idempotency.ts';
 import { targetOf } from '../http/target.ts';
+import { withWarnings } from '../http/wire.ts';
 import type { Principal } from '../types.ts';
 import { listBases, readBase } from './bases.ts';
 import { acceptFiles, toUpload, type UploadRequest } from './bodies.ts';
@@ -206,7 +207,7 @@ export const documentRoutes =
       const placed = await readDocumentRow(deps, principalOf(request), id);
       if (placed.base.id !== base.id)
         throw new ApiError('conflict', 'the document is in another base: send the file to this one');
-      return reply.send({ ...toDocument(placed), outcome: 'unchanged' as const, ...warned(request) });
+      return reply.send(withWarnings(request, { ...toDocument(placed), outcome: 'unchanged' as const }));
     }
 
     const take = (request: UploadRequest, reply: FastifyReply, base: Base, id?: string) =>
@@ -231,5 +232,3 @@ export const documentRoutes =
   };
 
 type Into = Pick<z.infer<typeof wire.documentBody>, 'team_id' | 'bucket' | 'scope'>;
-
-const warned = ({ warnings }: FastifyRequest) => (warnings.length > 0 ? { warnings } : {});

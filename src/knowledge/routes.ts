@@ -1,12 +1,14 @@
 /** HTTP of knowledge bases and of the search in them. */
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { assertInside, assertTeam } from '../db/boundary.ts';
 import type { Deps } from '../deps.ts';
-import { ApiError, invalid } from '../errors.ts';
+import { invalid } from '../errors.ts';
 import { principalOf } from '../http/auth.ts';
-import { normalisePath } from '../http/fields.ts';
+import { filterOf, normalisePath } from '../http/fields.ts';
 import { once } from '../http/idempotency.ts';
+import { wantsText } from '../http/profile.ts';
+import { targetOf } from '../http/target.ts';
+import { withWarnings } from '../http/wire.ts';
 import type { Principal } from '../types.ts';
 import { createBase, deleteBase, listBases, readBase } from './bases.ts';
 import { documentRoutes } from './document-routes.ts';
@@ -38,8 +40,8 @@ export const knowledgeRoutes =
       },
       handler: async (request, reply) => {
         const principal = principalOf(request);
-        const { team_id: team, name, description = null, bucket, scope = null } = request.body;
-        assertTarget(principal, { team, bucket, scope });
+        const { name, description = null } = request.body;
+        const { team, bucket, scope } = targetOf(principal, request.body);
         const done = await once(
           deps,
           request,
@@ -63,7 +65,8 @@ export const knowledgeRoutes =
       },
       handler: async (request) => {
         const { team_id: team, limit, cursor } = request.query;
-        const bases = await listBases(deps, principalOf(request), { team, before: uuidCursor(cursor), limit });
+        const page = { team: filterOf(team), before: uuidCursor(cursor), limit };
+        const bases = await listBases(deps, principalOf(request), page);
         const shown = bases.map(toBase);
         const next = bases.length === limit ? bases.at(-1)!.id : null;
         return { knowledge_bases: shown, items: shown, next_cursor: next };
@@ -177,20 +180,16 @@ export const knowledgeRoutes =
         );
         const results = answer.hits.map(({ row, ...scores }) => ({ ...toItem(row), ...scores }));
         reply.header('x-xmemo-status', answer.status);
-        if (
-          principal.profile === 'public' ||
-          request.body.profile === 'public' ||
-          (!request.body.profile && acceptsText(request.headers.accept))
-        )
+        if (wantsText(request, request.body))
           return reply.type('text/plain; charset=utf-8').send(renderItems(engine, results));
-        return reply.send({
+        const body = {
           status: answer.status,
           results,
           next_cursor: answer.next === undefined ? null : String(answer.next),
           coverage: { candidates: answer.candidates, returned: results.length, answerability: answer.answerability },
           degraded: [...answer.degraded],
-          ...(request.warnings.length > 0 && { warnings: request.warnings }),
-        });
+        };
+        return reply.send(withWarnings(request, body));
       },
     });
   };
@@ -201,24 +200,6 @@ async function basesOf(
   principal: Principal,
   { knowledge_base_id: id, team_id: team }: { knowledge_base_id?: string | undefined; team_id?: string | undefined },
 ) {
-  if (id === undefined || id === '%') return listBases(deps, principal, { team: team === '%' ? undefined : team });
+  if (id === undefined || id === '%') return listBases(deps, principal, { team: filterOf(team) });
   return [await readBase(deps, principal, uuidOf(id))];
-}
-
-/** Where a new base goes, inside the boundaries of the token. @throws ApiError boundary_denied, validation_error */
-function assertTarget(
-  principal: Principal,
-  target: { team: string | undefined; bucket: string; scope: string | null },
-): void {
-  if (target.bucket === '%') throw invalid('body', 'bucket', '% stands for all buckets and cannot be written to');
-  if (target.team !== undefined) assertTeam(principal, target.team);
-  assertInside(principal, target);
-  if (principal.scopes && target.scope === null)
-    throw new ApiError('boundary_denied', 'the token may only write with one of its scopes: name it in scope');
-}
-
-function acceptsText(accept = ''): boolean {
-  const text = accept.indexOf('text/plain');
-  const json = accept.indexOf('application/json');
-  return text >= 0 && (json < 0 || text < json);
 }

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { instant, name, queryText } from '../http/fields.ts';
 import { warningsSchema } from '../http/wire.ts';
+import { utf8Length } from '../text/unicode.ts';
 import { DOCUMENT_TYPES } from './read/index.ts';
 
 const time = z.iso.datetime();
@@ -49,6 +50,9 @@ export const deletedBase = z.object({
   sections: z.number().int(),
 });
 
+/** It stands in an index, a row of which takes 2,704 bytes. */
+const MAX_SOURCE_BYTES = 2_048;
+
 const described = {
   title: z
     .string()
@@ -62,9 +66,10 @@ const described = {
     .trim()
     .min(1)
     .max(1_024)
+    .refine((text) => utf8Length(text) <= MAX_SOURCE_BYTES, `must be at most ${MAX_SOURCE_BYTES} bytes in UTF-8`)
     .optional()
     .describe(
-      'Stable name inside the base, such as an address or a file name: sending it again replaces the document.',
+      'Stable name inside the base, such as an address or a file name: sending it again replaces the document. At most 2,048 bytes.',
     ),
   occurred_at: instant.optional().describe('Of when it is; default: now. Newer facts stand above older ones.'),
   idempotency_key,

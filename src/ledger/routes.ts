@@ -5,7 +5,7 @@ import { assertInside } from '../db/boundary.ts';
 import type { Deps } from '../deps.ts';
 import { invalid } from '../errors.ts';
 import { agentOf, principalOf, requireScope } from '../http/auth.ts';
-import { uuidOf } from '../http/fields.ts';
+import { filterOf, uuidOf } from '../http/fields.ts';
 import { repeatable } from '../http/idempotency.ts';
 import { targetOf } from '../http/target.ts';
 import { withWarnings } from '../http/wire.ts';
@@ -64,11 +64,11 @@ export const ledgerRoutes =
           query: q.query,
           dateFrom: q.date_from,
           dateTo: q.date_to,
-          category: any(q.category),
+          category: filterOf(q.category),
           minAmount: q.min_amount,
           maxAmount: q.max_amount,
         };
-        const { rows, total } = await list(deps, principalOf(request), any(q.team_id), filters, q);
+        const { rows, total } = await list(deps, principalOf(request), filterOf(q.team_id), filters, q);
         const transactions = rows.map(toWire);
         return withWarnings(request, { transactions, items: transactions, total, limit: q.limit, offset: q.offset });
       },
@@ -87,7 +87,13 @@ export const ledgerRoutes =
       handler: async (request) => {
         const { month, year, months, team_id, ...q } = request.query;
         const filters = commonFilters(request, q);
-        const done = await summarise(deps, principalOf(request), { team: any(team_id), month, year, months, filters });
+        const done = await summarise(deps, principalOf(request), {
+          team: filterOf(team_id),
+          month,
+          year,
+          months,
+          filters,
+        });
         return withWarnings(request, {
           ...done,
           total: Number(done.total),
@@ -138,8 +144,6 @@ export const ledgerRoutes =
     }
   };
 
-const any = (value: string | undefined): string | undefined => (value === '%' ? undefined : value);
-
 /** Where a transaction of a type lies without a path of its own. */
 const PATHS: Readonly<Record<TransactionType, string>> = {
   expense: 'finance/ledger/expenses',
@@ -177,10 +181,10 @@ function commonFilters(
   q: Pick<schema.SummaryQuery, 'bucket' | 'scope' | 'currency' | 'transaction_type'>,
 ) {
   const filters = {
-    bucket: any(q.bucket),
-    scope: any(q.scope),
+    bucket: filterOf(q.bucket),
+    scope: filterOf(q.scope),
     currency: q.currency,
-    type: q.transaction_type === '%' ? undefined : q.transaction_type,
+    type: filterOf(q.transaction_type),
   };
   assertInside(principalOf(request), filters);
   return filters;

@@ -1,4 +1,5 @@
 /** The device flow (RFC 8628): start, approve or deny, and the token, once. */
+import type { Tx } from '../db/db.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import type { Principal, TokenScope } from '../types.ts';
@@ -86,7 +87,7 @@ async function withCode<T>(
   deps: Deps,
   principal: Principal,
   typed: string,
-  work: (row: DeviceRow, tx: Parameters<typeof lockByUserCode>[0]) => Promise<T>,
+  work: (row: DeviceRow, tx: Tx) => Promise<T>,
 ): Promise<T> {
   assertMayGrant(principal);
   return notGuessing(deps, `owner ${principal.owner}`, async (tx) => {
@@ -99,16 +100,24 @@ function toAsked({ client_id, client_version, scopes }: DeviceRow, principal: Pr
   return { clientId: client_id, clientVersion: client_version, scopes: heldOf(principal, scopes) };
 }
 
-export type Polled =
-  | { readonly granted: Granted }
+export type Polled<Issued> =
+  | { readonly issued: Issued }
   | { readonly refused: 'authorization_pending' | 'slow_down' | 'access_denied' | 'expired_token' | 'invalid_grant' };
 
-/** Gives what was granted, the first time that it is asked for. @throws ApiError rate_limited */
-export async function pollDevice(deps: Deps, deviceCode: string, address: string): Promise<Polled> {
+/**
+ * What `issue` makes of the approval, the first time that it is asked for: in the transaction that uses the code up, so that one that fails
+ * can be tried again. @throws ApiError rate_limited, and whatever `issue` throws
+ */
+export async function pollDevice<Issued>(
+  deps: Deps,
+  deviceCode: string,
+  address: string,
+  issue: (tx: Tx, granted: Granted) => Promise<Issued>,
+): Promise<Polled<Issued>> {
   const now = deps.now();
   const hash = hashOf(deviceCode);
   try {
-    return await notGuessing<Polled>(deps, `address ${address}`, async (tx) => {
+    return await notGuessing<Polled<Issued>>(deps, `address ${address}`, async (tx) => {
       const row = await lockByDevice(tx, hash);
       if (!row) return undefined;
       if (row.status === 'used') return { value: { refused: 'invalid_grant' } as const };
@@ -116,7 +125,7 @@ export async function pollDevice(deps: Deps, deviceCode: string, address: string
       if (row.status === 'denied') return { value: { refused: 'access_denied' } as const };
       if (row.status === 'approved') {
         await setStatus(tx, hash, 'used', null);
-        return { value: { granted: row.granted! } };
+        return { value: { issued: await issue(tx, row.granted!) } };
       }
       const hurried =
         row.polled_at !== null && now.getTime() - row.polled_at.getTime() < row.interval_seconds * 1_000 - GRACE_MS;

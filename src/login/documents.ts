@@ -12,7 +12,7 @@ const CONTRACT_VERSION = '0.4.0';
 
 const TOKEN_ENV_VAR = 'XMEMO_KEY';
 
-/** Environment variable, config file and key of each MCP client that has a snippet of its own; every other one gets the common form. */
+/** Those that `mcpConfig` knows; `generic` stands for every other one. */
 export const MCP_CLIENTS = [
   'claude-code',
   'claude-desktop',

@@ -23,14 +23,14 @@ export async function sendDeviceToken(
   reply: FastifyReply,
   deviceCode: string,
 ): Promise<FastifyReply> {
-  const polled = await pollDevice(deps, deviceCode, request.ip);
+  const made = { name: 'device', expiresAt: new Date(deps.now().getTime() + DEVICE_TOKEN_SECONDS * 1_000) };
+  const polled = await pollDevice(deps, deviceCode, request.ip, async (tx, granted) => {
+    const { owner, scopes } = granted;
+    const { token } = await tokens.insert(tx, { owner, requestId: request.id }, granted, made);
+    return { owner, scopes, token };
+  });
   if ('refused' in polled) return refuse(request, reply, polled.refused, REFUSALS[polled.refused]);
-  const { granted } = polled;
-  const { owner, scopes } = granted;
-  const expiresAt = new Date(deps.now().getTime() + DEVICE_TOKEN_SECONDS * 1_000);
-  const { token } = await deps.db.admin((tx) =>
-    tokens.insert(tx, { owner, requestId: request.id }, granted, { name: 'device', expiresAt }),
-  );
+  const { owner, scopes, token } = polled.issued;
   const account = { id: owner, user_id: owner, display_name: owner, name: owner };
   return reply.send({
     access_token: token,

@@ -1,6 +1,6 @@
 /** Takes JSON lines in: ids, times, versions and the order of arrival are those of the lines. A page is stored whole or not at all. */
 import { audit } from '../db/audit.ts';
-import { assertInside, spaceToWrite } from '../db/boundary.ts';
+import { assertWritable, spaceToWrite } from '../db/boundary.ts';
 import type { Tx } from '../db/db.ts';
 import { ensureModel, ensureSpace } from '../db/spaces.ts';
 import { sql } from '../db/sql.ts';
@@ -11,7 +11,7 @@ import { ownTerms } from '../text/indexed.ts';
 import type { Principal } from '../types.ts';
 import { type Line, readLines } from './lines.ts';
 import { type PassageRow, writePassages } from './passage-store.ts';
-import { embedPassages } from './passages.ts';
+import { embedEach } from './passages.ts';
 import { hashOf, insertImported, touchSpace } from './store.ts';
 import { insertVersions } from './versions.ts';
 import { besides, indexWords, lockAllSessions } from './words.ts';
@@ -39,7 +39,8 @@ export interface Imported {
 /** @throws ApiError validation_error naming the line; conflict for an id or a semantic key that is taken; boundary_denied */
 export async function importMemories(deps: Deps, principal: Principal, input: ImportInput): Promise<Imported> {
   const { lines, next } = readLines(input, deps.now());
-  for (const { record } of lines) assertInside(principal, record);
+  // an earlier version is text as well, which as_of and the list of versions show
+  for (const { record } of lines) for (const one of [record, ...record.versions]) assertWritable(principal, one);
   const space = await ensureSpace(deps.db, spaceToWrite(principal, input.team));
   if (input.dryRun) {
     return deps.db.transaction({ spaces: [space], readOnly: true }, async (tx) => {
@@ -48,7 +49,10 @@ export async function importMemories(deps: Deps, principal: Principal, input: Im
     });
   }
   const model = await ensureModel(deps.db, deps.embedder);
-  const passages = await Promise.all(lines.map(({ record }) => embedPassages(deps, record)));
+  const passages = await embedEach(
+    deps,
+    lines.map(({ record }) => record),
+  );
   const vectors = new Map(lines.map(({ record }, i) => [record.id, passages[i]!]));
   return deps.db.transaction({ spaces: [space], owner: principal.owner }, async (tx) => {
     await lockAllSessions(tx, space);

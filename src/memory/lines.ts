@@ -1,7 +1,7 @@
 /** Reads JSON lines of an import. Everything that can be wrong with a line is found before anything is stored, and named by its number. */
 import type { Action } from '../db/memories.ts';
 import { ApiError, invalid } from '../errors.ts';
-import { MAX_CONTENT_BYTES } from '../http/fields.ts';
+import { MAX_CONTENT_BYTES, normalisePath } from '../http/fields.ts';
 import { invalidText, isBlank, utf8Length } from '../text/unicode.ts';
 import type { MemoryType } from '../types.ts';
 import { type MemoryRecord, recordSchema } from './record.ts';
@@ -143,7 +143,7 @@ function toColumns(
     content: record.content,
     bucket: record.bucket ?? bucket,
     scope: record.scope ?? scope,
-    path: record.path ?? null,
+    path: normalisePath(record.path ?? '') || null,
     memory_type: record.memory_type,
     semantic_key: record.semantic_key ?? null,
     importance: record.importance ?? null,

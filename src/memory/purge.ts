@@ -36,7 +36,7 @@ export type Sweep = (deps: Deps) => Promise<unknown>;
 /** What a sweep takes away is read by nobody any more: it only must not pile up. */
 const SWEEP_MS = 600_000;
 
-/** Purges whenever something expires, and once a minute, until it is stopped; then vacuums where nobody else does. A failure waits for the next turn. */
+/** Purges whenever something expires, and once a minute, until it is stopped; then vacuums where nobody else does. What fails waits for its next turn, and keeps nothing else from its own. */
 export function keepPurged(
   deps: Deps,
   sweeps: readonly Sweep[],
@@ -45,23 +45,26 @@ export function keepPurged(
   const stopping = new AbortController();
   const { signal } = stopping;
   let swept = Number.NEGATIVE_INFINITY;
+  async function attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await work();
+    } catch (err) {
+      if (!signal.aborted) deps.log.warn({ err, event: 'purge_failed' }, 'a part of the purge failed');
+      return undefined;
+    }
+  }
   async function loop(): Promise<void> {
     while (!signal.aborted) {
-      let pause = MOST_PAUSE_MS;
-      try {
-        const purged = await purge(deps);
-        if (purged.memories + purged.keys > 0) deps.log.info({ event: 'purged', ...purged }, 'purged');
-        const now = deps.now().getTime();
-        if (now - swept >= SWEEP_MS) {
-          swept = now;
-          for (const sweep of sweeps) await sweep(deps);
-        }
-        await tidy(deps.db);
-        pause = await untilNextEnd(deps);
-      } catch (err) {
-        if (!signal.aborted) deps.log.warn({ err, event: 'purge_failed' }, 'the purge failed');
+      const purged = await attempt(() => purge(deps));
+      if (purged && purged.memories + purged.keys > 0) deps.log.info({ event: 'purged', ...purged }, 'purged');
+      const now = deps.now().getTime();
+      if (now - swept >= SWEEP_MS) {
+        swept = now;
+        for (const sweep of sweeps) await attempt(() => sweep(deps));
       }
-      if (!signal.aborted) await sleep(pause, signal);
+      await attempt(() => tidy(deps.db));
+      const pause = await attempt(() => untilNextEnd(deps));
+      if (!signal.aborted) await sleep(pause ?? MOST_PAUSE_MS, signal);
     }
   }
   const ended = loop();

@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import type { Deps } from '../deps.ts';
 import { ApiError, invalid } from '../errors.ts';
 import { principalOf } from '../http/auth.ts';
-import { assertContent, toFilters, uuidOf } from '../http/fields.ts';
+import { assertContent, filterOf, toFilters, uuidOf } from '../http/fields.ts';
 import { once } from '../http/idempotency.ts';
 import type { Principal } from '../types.ts';
 import { type ForgetInput, forget } from './forget.ts';
@@ -14,7 +14,7 @@ import type { ForgottenTransaction, MemoryLinks } from './links.ts';
 import type { Receipt } from './receipt.ts';
 import { forgetBody, forgetReply, idParams } from './schema.ts';
 import { forgetManyBody, forgetManyReply } from './schema-many.ts';
-import { any, toWireReceipt } from './wire.ts';
+import { toWireReceipt } from './wire.ts';
 
 const tags = ['memory'];
 
@@ -51,7 +51,7 @@ export const forgetRoutes =
       },
       handler: (request, reply) => {
         const { all, mode, reason = null, dry_run: dryRun, team_id } = request.body;
-        const input = { filters: toFilters(request.body), team: any(team_id), all, mode, reason, dryRun };
+        const input = { filters: toFilters(request.body), team: filterOf(team_id), all, mode, reason, dryRun };
         return once(
           deps,
           request,
@@ -118,5 +118,5 @@ export function toForget(
   if (replacement !== undefined && mode !== 'redact')
     throw invalid('body', 'replacement_content', 'goes with mode redact only');
   if (replacement !== undefined) assertContent(replacement);
-  return { id, mode, reason, replacement, bucket: any(bucket), scope: any(scope) };
+  return { id, mode, reason, replacement, bucket: filterOf(bucket), scope: filterOf(scope) };
 }

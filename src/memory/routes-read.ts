@@ -1,10 +1,9 @@
 /** HTTP of reading memories. */
-import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { Deps } from '../deps.ts';
 import { agentOf, principalOf } from '../http/auth.ts';
-import { toDate, toFilters, uuidOf } from '../http/fields.ts';
-import { memorySchema, toWire } from '../http/wire.ts';
+import { filterOf, toDate, toFilters, uuidOf } from '../http/fields.ts';
+import { memorySchema, toWire, withWarnings } from '../http/wire.ts';
 import { explain, versionsOf, withMemory } from './explain.ts';
 import type { RecallLinks } from './links.ts';
 import { list } from './list.ts';
@@ -13,14 +12,13 @@ import { idParams, receiptSchema } from './schema.ts';
 import { explainQuery, explainReply, versionsQuery, versionsReply } from './schema-life.ts';
 import { listQuery, listReply, statsQuery, statsReply } from './schema-many.ts';
 import { stats } from './stats.ts';
-import { any, toWireContexts, toWireReceipt, toWireUsage, toWireVersion } from './wire.ts';
+import { toWireContexts, toWireReceipt, toWireUsage, toWireVersion } from './wire.ts';
 
 export const readRoutes =
   (deps: Deps, links: RecallLinks): FastifyPluginAsyncZod =>
   async (app) => {
     const tags = ['memory'];
     const read = { scopes: ['memory:read' as const] };
-    const named = (request: FastifyRequest) => (request.warnings.length > 0 ? { warnings: request.warnings } : {});
 
     app.get('/memories', {
       config: read,
@@ -36,13 +34,13 @@ export const readRoutes =
         const { limit, offset, cursor } = request.query;
         const asked = {
           filters: toFilters(request.query),
-          team: any(request.query.team_id),
+          team: filterOf(request.query.team_id),
           ...{ limit, offset, cursor },
           asOf: toDate(request.query.as_of),
         };
         const { rows, total, next } = await list(deps, principalOf(request), asked);
         const items = rows.map((row) => toWire(row, agentOf(request)));
-        return { items, memories: items, total, limit, offset, next_cursor: next, ...named(request) };
+        return withWarnings(request, { items, memories: items, total, limit, offset, next_cursor: next });
       },
     });
 
@@ -60,11 +58,11 @@ export const readRoutes =
         const { group_by: groupBy, top_n: topN } = request.query;
         const counted = await stats(deps, principalOf(request), {
           filters: toFilters(request.query),
-          team: any(request.query.team_id),
+          team: filterOf(request.query.team_id),
           groupBy,
           topN,
         });
-        return {
+        return withWarnings(request, {
           total_count: counted.total,
           filtered_count: counted.filtered,
           scanned_count: counted.total,
@@ -74,8 +72,7 @@ export const readRoutes =
           status_counts: counted.statuses,
           bucket_counts: counted.buckets,
           groups: counted.groups.map(({ key, count }) => ({ group_by: { [groupBy ?? '']: key }, count })),
-          ...named(request),
-        };
+        });
       },
     });
 
@@ -114,18 +111,22 @@ export const readRoutes =
       },
       handler: async (request) => {
         const { query, include_embedding: includeEmbedding, bucket, scope, team_id } = request.query;
-        const which = { id: uuidOf(request.params.id), bucket: any(bucket), scope: any(scope), team: any(team_id) };
+        const which = {
+          id: uuidOf(request.params.id),
+          bucket: filterOf(bucket),
+          scope: filterOf(scope),
+          team: filterOf(team_id),
+        };
         const found = await explain(deps, links, principalOf(request), which, { query, includeEmbedding });
         const memory = toWire(found.row, agentOf(request));
-        return {
+        return withWarnings(request, {
           ...memory,
           memory,
           versions: found.versions.map((version) => toWireVersion(version, agentOf(request))),
           usage: { ...toWireUsage(found.usage), contexts: toWireContexts(found.contexts) },
           match: found.match,
           embedding: found.embedding?.map((passage) => ({ ...passage, vector: [...passage.vector] })) ?? null,
-          ...named(request),
-        };
+        });
       },
     });
 
@@ -147,13 +148,12 @@ export const readRoutes =
           before: request.query.before,
         });
         const last = versions.at(-1);
-        return {
+        return withWarnings(request, {
           id,
           memory_id: id,
           versions: versions.map((version) => toWireVersion(version, agentOf(request))),
           next_before: versions.length === request.query.limit && last && last.version > 1 ? last.version : null,
-          ...named(request),
-        };
+        });
       },
     });
 

@@ -3,12 +3,12 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { Deps } from '../deps.ts';
 import { invalid } from '../errors.ts';
 import { principalOf } from '../http/auth.ts';
-import { toFilters } from '../http/fields.ts';
+import { filterOf, toFilters } from '../http/fields.ts';
 import { once } from '../http/idempotency.ts';
+import { withWarnings } from '../http/wire.ts';
 import { exportMemories } from './export.ts';
 import { importMemories } from './import.ts';
 import { exportBody, exportReply, importBody, importReply } from './schema-many.ts';
-import { any } from './wire.ts';
 
 export const transferRoutes =
   (deps: Deps): FastifyPluginAsyncZod =>
@@ -25,9 +25,9 @@ export const transferRoutes =
       },
       handler: async (request) => {
         const { limit, cursor, team_id } = request.body;
-        const asked = { filters: toFilters(request.body), team: any(team_id), limit, cursor };
+        const asked = { filters: toFilters(request.body), team: filterOf(team_id), limit, cursor };
         const { jsonl, count, next } = await exportMemories(deps, principalOf(request), asked);
-        return { jsonl, count, next_cursor: next, ...(request.warnings.length > 0 && { warnings: request.warnings }) };
+        return withWarnings(request, { jsonl, count, next_cursor: next });
       },
     });
 
@@ -46,7 +46,7 @@ export const transferRoutes =
         const { jsonl, team_id, bucket, scope = null, limit, cursor, dry_run: dryRun } = request.body;
         if (bucket === '%' || scope === '%')
           throw invalid('body', bucket === '%' ? 'bucket' : 'scope', '% stands for all and cannot be written to');
-        const input = { jsonl, team: any(team_id), bucket, scope, limit, cursor, dryRun };
+        const input = { jsonl, team: filterOf(team_id), bucket, scope, limit, cursor, dryRun };
         return once(
           deps,
           request,

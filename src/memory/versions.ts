@@ -13,9 +13,7 @@ export interface Version extends MemoryRow {
   readonly valid_to: Date | null;
 }
 
-/** As `versioned` names them. */
-const KEPT: Sql = sql`action, reason, bucket, scope, path, memory_type, status, content, semantic_key, importance, confidence, source, author,
-  agent_id, agent_instance, session_id, position, place, metadata, provenance, occurred_at, expires_at`;
+const KEPT = versioned();
 
 /** Copies the present rows. Call it before the change; `now` ends their validity, and is never before it began. */
 export async function keepVersions(tx: Tx, space: number, seqs: readonly string[], now: Date): Promise<void> {
@@ -81,7 +79,7 @@ export async function earlierVersions(
   return bySeq;
 }
 
-/** Versions as they came, with an import. */
+/** Versions as they came, with an import; the values in the order of `versioned`. */
 export async function insertVersions(
   tx: Tx,
   space: number,

@@ -5,8 +5,6 @@ import type { Receipt } from './receipt.ts';
 import type { Usage, UseContext } from './usage.ts';
 import type { Version } from './versions.ts';
 
-export const any = (value: string | undefined): string | undefined => (value === '%' ? undefined : value);
-
 export const toWireReceipt = (receipt: Receipt) => ({
   ...receipt,
   id: receipt.memory_id,

@@ -1,6 +1,7 @@
 /** Writes the postings of memories, and of those beside them whose words change with them. */
 import type { Tx } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
+import { LENT_CHARACTERS } from '../text/indexed.ts';
 import { type Neighbour, wordsOf } from '../text/lexical.ts';
 
 interface Row extends Neighbour {
@@ -135,8 +136,8 @@ const BESIDE = {
 };
 
 const LENT = {
-  a: sql`jsonb_build_object('content', left(a.content, 4000), 'author', a.author, 'occurred_at', a.occurred_at)`,
-  b: sql`jsonb_build_object('content', left(b.content, 4000), 'author', b.author, 'occurred_at', b.occurred_at)`,
+  a: sql`jsonb_build_object('content', left(a.content, ${LENT_CHARACTERS}), 'author', a.author, 'occurred_at', a.occurred_at)`,
+  b: sql`jsonb_build_object('content', left(b.content, ${LENT_CHARACTERS}), 'author', b.author, 'occurred_at', b.occurred_at)`,
 };
 
 function neighbour(lent: Lender | null): Neighbour | undefined {

@@ -73,7 +73,7 @@ export interface ArmsRequest {
 }
 
 /** Characters of a content that ranking looks at. */
-const HEAD = 4_000;
+export const HEAD = 4_000;
 
 export async function findCandidates(tx: Tx, request: ArmsRequest): Promise<Found> {
   const { spaces, terms, model, scale, predicate } = request;

@@ -8,6 +8,9 @@ import type { Writing } from './question.ts';
 /** Candidates that each arm brings. More found nothing in the first ten and cost time. */
 export const ARM_LIMIT = 50;
 
+/** Candidates that late interaction re-ranks; the rest stay below them. */
+export const LATE_DEPTH = 50;
+
 /** BM25 (Robertson): saturation and length normalisation. */
 export const K1 = 1.2;
 export const B = 0.75;

@@ -7,9 +7,10 @@ import type { Agent, Principal } from '../types.ts';
 import { type Earlier, readEarlier, toDelta, withdrawnBefore } from './delta.ts';
 import { buildPack, FrameTooLarge, type Pack, type PackInput } from './pack.ts';
 import { writePackId } from './pack-id.ts';
+import type { Ranking } from './ranking.ts';
 import { commonBoundary, round, statusOf, toPlan, toResult, trackingId } from './results.ts';
 import type { ContextInput, ContextReply } from './schema.ts';
-import { type Ranking, type SearchRequest, type Stages, search } from './search.ts';
+import { type SearchRequest, type Stages, search } from './search.ts';
 import { limitOf, type Selected, type Selection, select, versionOf } from './select.ts';
 import { markSent } from './sent.ts';
 import { snippetOf } from './snippet.ts';
@@ -58,30 +59,11 @@ function makeAnswer(
   agent: Agent,
   input: ContextInput,
   request: SearchRequest,
-  { ranking, selection, earlier }: FoundState,
+  found: FoundState,
 ): ContextAnswer & { readonly sent: readonly { readonly id: string; readonly version: number }[] } {
-  const { kept, duplicates, rows, oppositions } = selection;
-  const older = new Set(oppositions.map((opposition) => opposition.older));
-  const candidates = kept.map((selected) => ({
-    ...toPackCandidate(selected, rows.get(selected.entry.candidate.seq)),
-    contradicted: older.has(selected.id),
-    known: earlier?.holds(selected.id, versionOf(selected.entry.candidate, request)),
-  }));
-  const pack = packOrRefuse({
-    candidates,
-    duplicates,
-    request: {
-      maxItems: input.max_items,
-      maxTokens: input.max_tokens,
-      ...(input.max_item_tokens !== undefined && { maxItemTokens: input.max_item_tokens }),
-      tokenizer: input.tokenizer,
-      budgetScope: input.budget_scope,
-    },
-    withdrawn: earlier && withdrawnBefore(earlier, candidates.slice(0, input.max_items)),
-    weights: ranking.weights,
-    terms: analyse,
-    count: deps.countTokens,
-  });
+  const { ranking, selection, earlier } = found;
+  const { kept, rows, oppositions } = selection;
+  const pack = makePack(deps, input, request, found);
   const shown = pack.items.map((item) => ({ item, row: rows.get(item.candidate.entry.candidate.seq)! }));
   const items = shown.map(({ item, row }) => ({
     ...toResult(item.candidate.entry, row, agent, snippetOf(item.text, ranking.weights), input.explain ?? false),
@@ -120,6 +102,35 @@ function makeAnswer(
     ),
   };
   return { text: pack.answerText, body, sent };
+}
+
+function makePack(
+  deps: Deps,
+  input: ContextInput,
+  request: SearchRequest,
+  { ranking, selection: { kept, duplicates, rows, oppositions }, earlier }: FoundState,
+) {
+  const older = new Set(oppositions.map((opposition) => opposition.older));
+  const candidates = kept.map((selected) => ({
+    ...toPackCandidate(selected, rows.get(selected.entry.candidate.seq)),
+    contradicted: older.has(selected.id),
+    known: earlier?.holds(selected.id, versionOf(selected.entry.candidate, request)),
+  }));
+  return packOrRefuse({
+    candidates,
+    duplicates,
+    request: {
+      maxItems: input.max_items,
+      maxTokens: input.max_tokens,
+      ...(input.max_item_tokens !== undefined && { maxItemTokens: input.max_item_tokens }),
+      tokenizer: input.tokenizer,
+      budgetScope: input.budget_scope,
+    },
+    withdrawn: earlier && withdrawnBefore(earlier, candidates.slice(0, input.max_items)),
+    weights: ranking.weights,
+    terms: analyse,
+    count: deps.countTokens,
+  });
 }
 
 function toPackCandidate({ entry }: Selected, row: MemoryRow | undefined) {

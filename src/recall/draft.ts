@@ -11,7 +11,7 @@ import { isTokenBorder } from './tokens.ts';
 
 /**
  * Tokens of its content that an item gets before others are served. Best on the evaluation from 1,000 tokens on; 60
- * finds more items and cuts answers away (levers of the design notes, section 7).
+ * finds more items and cuts answers away (docs/retrieval.md, the budget).
  */
 const DEFAULT_MAX_ITEM_TOKENS = 100;
 

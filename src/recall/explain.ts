@@ -9,9 +9,10 @@ import { ApiError } from '../errors.ts';
 import type { Agent, Principal } from '../types.ts';
 import { LENGTH_PRIOR, STRICT_THRESHOLD, WEAK_THRESHOLD } from './constants.ts';
 import { recallContext } from './context.ts';
+import type { Ranking } from './ranking.ts';
 import { explanationOf, round, wireName } from './results.ts';
 import type { ContextInput, ContextReply, ExplainReply } from './schema.ts';
-import { type Ranking, type SearchRequest, type Stages, search } from './search.ts';
+import { type SearchRequest, type Stages, search } from './search.ts';
 import { limitOf } from './select.ts';
 
 export async function explain(

@@ -20,6 +20,7 @@ import {
   renderContext,
   renderHead,
 } from './render.ts';
+
 export interface PackCandidate extends Labelled, Referenced {
   readonly content: string;
   /** Tokens of the content in the tokenizer asked for, if known: saves counting a long one. */

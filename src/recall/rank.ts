@@ -12,7 +12,14 @@ import { nearness } from '../text/dates.ts';
 import { type Tongue, tongueOf } from '../text/language.ts';
 import { holds } from '../text/sought.ts';
 import type { Candidate } from './candidates.ts';
-import { ARM_LIMIT, BOOSTS, LENGTH_PRIOR, LEXICAL_HALF, LEXICAL_HALF_SHARE, type ModelConstants } from './constants.ts';
+import {
+  BOOSTS,
+  LATE_DEPTH,
+  LENGTH_PRIOR,
+  LEXICAL_HALF,
+  LEXICAL_HALF_SHARE,
+  type ModelConstants,
+} from './constants.ts';
 import { newerFirst } from './newer.ts';
 import type { Question } from './question.ts';
 
@@ -90,7 +97,7 @@ export function finish(
   late: (candidate: Candidate) => number | undefined,
 ): Ranked[] {
   const weight = constants.late[question.writing];
-  const top = ranked.slice(0, ARM_LIMIT);
+  const top = ranked.slice(0, LATE_DEPTH);
   if (weight > 0) {
     const similar = new Map(top.map((entry) => [entry, weight * (late(entry.candidate) ?? 0)]));
     const best = bestOfSession(top, (entry) => similar.get(entry)!);
@@ -100,7 +107,7 @@ export function finish(
     }
     top.sort(bestFirst);
   }
-  return [...(question.aboutPresent ? newerFirst(top, question) : top), ...ranked.slice(ARM_LIMIT)];
+  return [...(question.aboutPresent ? newerFirst(top, question) : top), ...ranked.slice(LATE_DEPTH)];
 }
 
 const happened = ({ occurred_at, created_at }: Candidate): number => (occurred_at ?? created_at).getTime();

@@ -4,9 +4,10 @@ import type { Deps } from '../deps.ts';
 import type { Agent, Principal } from '../types.ts';
 import { STRICT_THRESHOLD } from './constants.ts';
 import type { Scored } from './rank.ts';
+import type { Ranking } from './ranking.ts';
 import { commonBoundary, round, statusOf, toPlan, toResult, trackingId } from './results.ts';
 import type { RecallInput, RecallReply } from './schema.ts';
-import { type Ranking, type SearchRequest, type Stages, search } from './search.ts';
+import { type SearchRequest, type Stages, search } from './search.ts';
 import { snippetOf } from './snippet.ts';
 
 export async function recall(

@@ -1,9 +1,9 @@
-/** What a request for recall asks: its search, its session, and whether it wants text. */
+/** What a request for recall asks: its search and its session. */
 import type { FastifyRequest } from 'fastify';
 import { assertInside } from '../db/boundary.ts';
 import { invalid } from '../errors.ts';
 import { principalOf } from '../http/auth.ts';
-import { toDate, toFilters } from '../http/fields.ts';
+import { filterOf, toDate, toFilters } from '../http/fields.ts';
 import type { ContextInput, RecallInput } from './schema.ts';
 import type { SearchRequest } from './search.ts';
 
@@ -15,7 +15,7 @@ export function toSearch(request: FastifyRequest, input: ContextInput | RecallIn
     query: input.query,
     filters,
     session,
-    team: input.team_id === '%' ? undefined : input.team_id,
+    team: filterOf(input.team_id),
     preferWorking: input.prefer_working,
     askedAt: toDate(input.asked_at),
     asOf: toDate(input.as_of),
@@ -39,14 +39,4 @@ function sessionOf(request: FastifyRequest, input: ContextInput | RecallInput): 
     throw invalid('body', 'session_id', 'is missing: exclude_seen needs the session that it is about');
   }
   return input.session_id;
-}
-
-/** The token's profile wins, then the request's, then Accept. JSON is the default of existing clients. */
-export function wantsText(request: FastifyRequest, input: { profile?: 'public' | 'structured' | undefined }): boolean {
-  if (principalOf(request).profile === 'public') return true;
-  if (input.profile !== undefined) return input.profile === 'public';
-  const accept = request.headers.accept ?? '';
-  const text = accept.indexOf('text/plain');
-  const json = accept.indexOf('application/json');
-  return text >= 0 && (json < 0 || text < json);
 }

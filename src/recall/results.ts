@@ -6,8 +6,9 @@ import { toWire } from '../http/wire.ts';
 import type { Agent, Principal } from '../types.ts';
 import { ARM_LIMIT, STRICT_THRESHOLD, WEAK_THRESHOLD } from './constants.ts';
 import type { Scored } from './rank.ts';
+import type { Ranking } from './ranking.ts';
 import type { ContextReply, Result } from './schema.ts';
-import type { Ranking, SearchRequest } from './search.ts';
+import type { SearchRequest } from './search.ts';
 
 export const round = (x: number): number => Math.round(x * 1e6) / 1e6;
 

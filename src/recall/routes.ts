@@ -5,6 +5,8 @@ import { z } from 'zod';
 import type { Deps } from '../deps.ts';
 import { ApiError, invalid } from '../errors.ts';
 import { agentOf, principalOf } from '../http/auth.ts';
+import { filterOf } from '../http/fields.ts';
+import { wantsText } from '../http/profile.ts';
 import { withWarnings } from '../http/wire.ts';
 import type { Principal } from '../types.ts';
 import { recallContext } from './context.ts';
@@ -12,7 +14,7 @@ import { etagOf, isNamed } from './etag.ts';
 import { explain } from './explain.ts';
 import { recall } from './recall.ts';
 import { renderResults } from './render-results.ts';
-import { assertOneTime, toSearch, wantsText } from './request.ts';
+import { assertOneTime, toSearch } from './request.ts';
 import {
   type ContextInput,
   contextInput,
@@ -135,10 +137,7 @@ export const recallRoutes =
           'include_knowledge takes knowledge:read, a scope that the token lacks',
         );
       }
-      return {
-        spaces: await knowledgeSpaces(principal, input.team_id === '%' ? undefined : input.team_id),
-        alone: false,
-      };
+      return { spaces: await knowledgeSpaces(principal, filterOf(input.team_id)), alone: false };
     }
 
     async function results(

@@ -7,8 +7,9 @@ import { WEAK_THRESHOLD } from './constants.ts';
 import { type Duplicate, withoutNearDuplicates } from './duplicates.ts';
 import { type Opposition, sideBySide } from './opposed.ts';
 import type { Scored } from './rank.ts';
+import type { Ranking } from './ranking.ts';
 import type { ContextInput } from './schema.ts';
-import type { Ranking, SearchRequest } from './search.ts';
+import type { SearchRequest } from './search.ts';
 import { sentOf } from './sent.ts';
 
 /** Candidates that a pack considers when the request does not say. */

@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import { credentialOf } from '../http/auth.ts';
+import { withWarnings } from '../http/wire.ts';
 import type { Principal } from '../types.ts';
 import { accountRoutes } from './account-routes.ts';
 import { type Arguments, OPERATIONS, type RouteReply, toArguments, toQuery } from './operations.ts';
@@ -120,13 +121,7 @@ async function doctor(request: FastifyRequest, authenticate: Authenticate) {
 }
 
 function answer(request: FastifyRequest, operation: Body['operation'], result: unknown) {
-  return {
-    ok: true as const,
-    operation,
-    result,
-    request_id: request.id,
-    ...(request.warnings.length > 0 && { warnings: request.warnings }),
-  };
+  return withWarnings(request, { ok: true as const, operation, result, request_id: request.id });
 }
 
 function refuse(

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { assertInside } from '../db/boundary.ts';
 import { agentOf, principalOf } from '../http/auth.ts';
-import { assertContent, type filterShape, toFilters, uuidOf } from '../http/fields.ts';
+import { assertContent, filterOf, type filterShape, toFilters, uuidOf } from '../http/fields.ts';
 import { targetOf } from '../http/target.ts';
 import type { Agent, Principal } from '../types.ts';
 import type { CloseRequest, ListRequest, WorkInput } from './items.ts';
@@ -47,20 +47,18 @@ export function listRequest(request: FastifyRequest, query: FilterQuery & Page, 
   const filters = toFilters(query);
   assertInside(principalOf(request), filters);
   return {
-    team: query.team_id === '%' ? undefined : query.team_id,
+    team: filterOf(query.team_id),
     filters,
     items,
     page: { limit: query.limit, offset: query.offset },
   };
 }
 
-const named = (value: string | undefined): string | undefined => (value === '%' ? undefined : value);
-
 export function closeRequest(
   id: string,
   which: { bucket?: string | undefined; scope?: string | undefined },
 ): Pick<CloseRequest, 'id' | 'bucket' | 'scope'> {
-  return { id: uuidOf(id), bucket: named(which.bucket), scope: named(which.scope) };
+  return { id: uuidOf(id), bucket: filterOf(which.bucket), scope: filterOf(which.scope) };
 }
 
 /** Absent: undefined. 0: null, no end. */

@@ -49,14 +49,17 @@ export async function restore(
   const found = await deps.db.transaction({ spaces, readOnly: true }, (tx) => find(tx, spaces, principal, at, input));
   if (!found) return undefined;
   const { state, frozen } = found;
-  const changes =
-    state !== undefined && ((frozen !== null && frozen.version !== state.version) || input.expiresAt !== undefined);
-  const present =
-    changes && input.restoreState ? await makePresent(deps, memories, principal, agent, input, state, frozen) : state;
+  // In a transaction of its own, so that it is decided once: a repeated request must not write what the first one had no reason to.
+  const changes = await deps.db.transaction({ spaces }, async () => input.restoreState && isChanged(found, input));
+  const present = changes && state ? await makePresent(deps, memories, principal, agent, input, state, frozen) : state;
   const event = input.recordEvent
     ? await recordRestore(deps, memories, principal, agent, input, found.snapshot ?? state!)
     : undefined;
   return { ...found, present, event, at };
+}
+
+function isChanged({ state, frozen }: Found, { expiresAt }: RestoreInput): boolean {
+  return state !== undefined && ((frozen !== null && frozen.version !== state.version) || expiresAt !== undefined);
 }
 
 type Found = Pick<Restored, 'snapshot' | 'state' | 'frozen' | 'items'>;

@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import { agentOf, principalOf } from '../http/auth.ts';
-import { toDate } from '../http/fields.ts';
+import { filterOf, toDate } from '../http/fields.ts';
 import { repeatable } from '../http/idempotency.ts';
 import { withWarnings } from '../http/wire.ts';
 import { asking, closeRequest, listRequest, toWork } from './input.ts';
@@ -59,7 +59,7 @@ export const workRoutes =
       },
       handler: async (request) => {
         const { query } = request;
-        const eventType = query.event_type === '%' ? undefined : query.event_type;
+        const eventType = filterOf(query.event_type);
         const { rows, total } = await list(
           deps,
           principalOf(request),

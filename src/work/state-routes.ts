@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { assertInside } from '../db/boundary.ts';
 import type { Deps } from '../deps.ts';
 import { agentOf, principalOf, requireScope } from '../http/auth.ts';
-import { isUuid, toFilters } from '../http/fields.ts';
+import { filterOf, isUuid, toFilters } from '../http/fields.ts';
 import { repeatable } from '../http/idempotency.ts';
 import { withWarnings } from '../http/wire.ts';
 import { asking, endOf, toPlace } from './input.ts';
@@ -122,7 +122,7 @@ export const stateRoutes =
           snapshotId: body.snapshot_id,
           stateKey: body.state_key,
           from,
-          team: body.team_id === '%' ? undefined : body.team_id,
+          team: filterOf(body.team_id),
           targetSession: body.target_session_id ?? body.session_id,
           restoreState: body.restore_state,
           recordEvent: body.record_restore_event,

@@ -57,6 +57,25 @@ t.test('migrations run once, also when two processes start at the same time', as
   t.same(await pendingMigrations(db), []);
 });
 
+t.test(
+  'a migration may take longer than a statement of a request',
+  { skip: SERVER_URL === undefined && 'it has no time limit' },
+  async (t) => {
+    const db = await makeTestDb(200);
+    t.teardown(() => db.close());
+    await t.rejects(
+      db.admin((tx) => tx.query(sql`select pg_sleep(0.4)`)),
+      { code: 'timeout' },
+    );
+    t.same(await migrate(db, [{ name: '0000_slow', text: 'select pg_sleep(0.4);' }]), ['0000_slow']);
+    await t.rejects(
+      db.admin((tx) => tx.query(sql`select pg_sleep(0.4)`)),
+      { code: 'timeout' },
+      'the limit is back afterwards',
+    );
+  },
+);
+
 t.test('an error of the database quotes no row', async (t) => {
   const db = await makeTestDb();
   t.teardown(() => db.close());

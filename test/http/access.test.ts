@@ -550,6 +550,22 @@ t.test('teams that are managed here', async (t) => {
     );
   });
 
+  await t.test('two admins who demote each other at once leave one', async (t) => {
+    for (let round = 0; round < 5; round++) {
+      const two = (await call('POST', '/teams', { token: as('ann'), body: { name: 'two' } })).body;
+      const at = `/teams/${two.id}/members`;
+      await call('POST', at, { token: as('ann'), body: { owner: 'ben', role: 'admin' } });
+      await call('POST', at, { token: as('ben'), body: {} });
+      const replies = await Promise.all(
+        [
+          ['ann', 'ben'],
+          ['ben', 'ann'],
+        ].map(([who, owner]) => call('POST', at, { token: as(who!), body: { owner, role: 'member' } })),
+      );
+      t.same(replies.map(({ status }) => status).sort(), [200, 403]);
+    }
+  });
+
   await t.test('leaving and being taken out end access with the reply, for every token', async (t) => {
     const opaque = await make('ben', { teams: [team.id] });
     t.equal(await sees(opaque.token), true);
@@ -597,6 +613,16 @@ t.test('temporary agents', async (t) => {
       ttl_seconds: 1_209_600,
       max_lifetime_seconds: 2_592_000,
     });
+  });
+
+  await t.test('documents and links lead to PUBLIC_URL, whatever the request calls the host', async (t) => {
+    const service = await startService({ env: { PUBLIC_URL: 'https://memory.example/' }, beside: base });
+    t.teardown(() => service.close());
+    const headers = { host: '10.0.0.7:8080' };
+    for (const name of ['xmemo-agent.json', 'memory-os.json'])
+      t.notMatch((await service.app.inject({ url: `/.well-known/${name}`, headers })).body, '10.0.0.7', name);
+    const { body } = await service.call('POST', '/v1/agents/register', { token: null, body: {}, headers });
+    t.match(body.bind_url, /^https:\/\/memory\.example\/agents\/bind\?code=/);
   });
 
   await t.test(

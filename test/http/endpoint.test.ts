@@ -234,6 +234,31 @@ t.test('the service over an endpoint that fails', (t) =>
   }),
 );
 
+t.test('an import asks for many vectors a request, and for no more once the endpoint is down', (t) =>
+  withEndpoint(async (endpoint) => {
+    const service = await startService({ embedder: makeOpenAi(optionsOf(endpoint, 64)) });
+    t.teardown(() => service.close());
+    const lines = (from: number) =>
+      Array.from({ length: 150 }, (_, i) => ({
+        id: `0198c2aa-0000-7000-8000-${String(from + i).padStart(12, '0')}`,
+        content: `line ${from + i}`,
+        memory_type: 'semantic',
+      }));
+    const imported = (rows: readonly object[]) =>
+      service.call('POST', '/memories/import', { body: { jsonl: rows.map((row) => JSON.stringify(row)).join('\n') } });
+    t.equal((await imported(lines(0))).body.imported, 150);
+    t.same(
+      endpoint.asked.map(({ body }) => body.input.length),
+      [64, 64, 22],
+    );
+    endpoint.behaviour = 'hang';
+    const began = performance.now();
+    t.equal((await imported(lines(200))).body.imported, 150);
+    t.ok(performance.now() - began < 10_000, 'it waits for one limit and not for each');
+    t.same(await passages(service.deps), { 'openai:hash-64:64@1': 150 });
+  }),
+);
+
 t.test('a memory that the endpoint refuses does not hold up the others', (t) =>
   withEndpoint(async (endpoint) => {
     const service = await startService({ embedder: makeOpenAi(optionsOf(endpoint, 64)) });

@@ -222,6 +222,9 @@ t.test('knowledge', async (t) => {
     const rows = await rowsOf(base);
     t.match(rows, { memories: 1, passages: 1, documents: 1, total: 1 });
     t.equal((await upload('/documents/0198c2aa-0000-7000-8000-000000000000', 'text/plain', 'x')).status, 404);
+    const signs = String.fromCodePoint(...Array.from({ length: 1_024 }, (_, i) => 0x4e00 + ((i * 7_919) % 20_000)));
+    const endless = `/knowledge-bases/${base}/items?source=${encodeURIComponent(signs)}`;
+    t.equal((await upload(endless, 'text/plain', 'x')).status, 422, 'a source is not longer than an index row');
 
     const both = await Promise.all(
       ['a', 'b'].map((text) => upload(`/knowledge-bases/${base}/items?source=race`, 'text/plain', `race ${text}`)),
@@ -376,6 +379,7 @@ t.test('knowledge', async (t) => {
     }
     t.same((await ask('GET', '/documents', { token: bob })).body.documents, []);
     t.same((await ask('GET', '/knowledge-bases', { token: bob })).body.knowledge_bases, []);
+    t.equal((await ask('GET', '/knowledge-bases', { query: { team_id: '%' } })).status, 200, '% is no filter');
 
     const reader = token({ scopes: ['knowledge:read'] });
     const writer = token({ scopes: ['knowledge:write'] });

@@ -806,8 +806,11 @@ t.test('the purge comes soon after an end, takes that alone, and what is left co
   const first = new Promise<void>((done) => {
     asleep = done;
   });
-  const purging = keepPurged(service.deps, SWEEPS, sleep);
+  let sweeps = 0;
+  const failing = () => Promise.reject(new Error('this sweep fails'));
+  const purging = keepPurged(service.deps, [failing, ...SWEEPS, async () => sweeps++], sleep);
   await first;
+  t.equal(sweeps, 1, 'one that fails keeps no other from its turn');
   t.same(await counts(), { memories: 3, rows: 4, indexed: 3, embedded: 3, exact: true }, 'nothing has ended yet');
   const advance = async (ms: number) => {
     now = new Date(now.getTime() + ms);
@@ -983,6 +986,8 @@ t.test('an export imported into an empty owner gives the same packs, byte for by
 
   await t.test('a page with a fault is refused by line, and nothing of it is stored', async (t) => {
     const { call, ok } = as(into, 'careful');
+    const rare = (length: number) =>
+      String.fromCodePoint(...Array.from({ length }, (_, i) => 0x4e00 + ((i * 7_919) % 20_000)));
     const good = (i: number, more: object = {}) =>
       JSON.stringify({
         id: `0198c2aa-0000-7000-8000-00000000000${i}`,
@@ -996,6 +1001,9 @@ t.test('an export imported into an empty owner gives the same packs, byte for by
       [[good(1), good(1)], 422, 'validation_error', 'line 2'],
       [[good(1), '', good(2, { content: ' ' })], 422, 'validation_error', 'line 3'],
       [[good(1, { id: 'x' })], 422, 'validation_error', 'line 1'],
+      [[good(1, { bucket: '%' })], 422, 'validation_error', 'line 1'],
+      // more than a row of an index takes
+      [[good(1, { session_id: rare(1_024) })], 422, 'validation_error', 'line 1'],
       [
         [
           good(1, {
@@ -1041,10 +1049,25 @@ t.test('an export imported into an empty owner gives the same packs, byte for by
       'conflict',
     );
     t.equal((await call('POST', '/memories/import', { jsonl: good(2), cursor: 9 })).status, 422);
-    t.equal(
-      (await as(into, 'careful', { buckets: ['work'] }).call('POST', '/memories/import', { jsonl: good(2) })).body.error
-        .code,
-      'boundary_denied',
+    const narrow = as(into, 'careful', { buckets: ['work'], memoryScopes: ['s'] });
+    const earlier = { content: 'before', memory_type: 'semantic', version: 1, status: 'active' };
+    const [valid_from, valid_to] = ['2024-01-01T00:00:00Z', '2024-01-02T00:00:00Z'];
+    for (const line of [
+      good(2),
+      good(2, { bucket: 'work' }),
+      good(2, { bucket: 'work', scope: 't' }),
+      good(2, { bucket: 'work', scope: 's', version: 2, versions: [{ ...earlier, valid_from, valid_to }] }),
+    ])
+      t.equal(
+        (await narrow.call('POST', '/memories/import', { jsonl: line })).body.error?.code,
+        'boundary_denied',
+        'nothing goes where the token cannot read, earlier versions neither',
+      );
+    await narrow.ok('POST', '/memories/import', { jsonl: good(2, { bucket: 'work', scope: 's', path: '/a//b/' }) });
+    t.match(
+      (await narrow.ok('GET', '/memories', { path: 'a/b' })).items,
+      [{ path: 'a/b' }],
+      'as remember writes paths',
     );
     const taken = await as(into, 'neighbour').ok('POST', '/memories/import', { jsonl: good(1) });
     t.match(taken, { imported: 1 }, 'an id of another owner tells nothing');

@@ -24,6 +24,18 @@ t.test('discovery and login', async (t) => {
   };
   pass(0);
 
+  await t.test('a code is not used up where the owner can have no more tokens', async (t) => {
+    const full = token({ owner: 'full', scopes: ['tokens:manage', 'memory:read', 'memory:write'] });
+    const { device_code, user_code } = (await start()).body;
+    t.equal((await approve(user_code, full)).status, 200);
+    const body = { name: 'one of many', scopes: ['memory:read'] };
+    const { id } = (await call('POST', '/tokens', { token: full, body })).body;
+    while ((await call('POST', '/tokens', { token: full, body })).status === 201);
+    t.match(await poll(device_code), { status: 409, body: { error: 'conflict' } });
+    t.equal((await call('DELETE', `/tokens/${id}`, { token: full })).status, 200);
+    t.match(await poll(device_code), { status: 200, body: { access_token: /^xmemo_tok_/ } });
+  });
+
   await t.test('a device gets a token once the owner approved it, and only once', async (t) => {
     const started = await start({
       client_version: '1.2',

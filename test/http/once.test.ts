@@ -334,6 +334,17 @@ t.test('every route that writes does it once under a key', async (t) => {
     }
   });
 
+  await t.test('a restore that is sent again does no more than the first, whatever has changed since', async (t) => {
+    const state = (content: string) => call('POST', '/update_state', { body: { state_key: 'once', content } });
+    await state('one');
+    const { id } = (await call('POST', '/restart/snapshot', { body: { state_key: 'once' } })).body;
+    const body = { snapshot_id: id, state_key: 'once' };
+    const first = await call('POST', '/restart/restore', { body, key: 'restart' });
+    await state('two');
+    const again = await call('POST', '/restart/restore', { body, key: 'restart' });
+    t.match(again, { status: 200, body: { event_id: first.body.event_id, state_update: { version: 2 } } }, again.text);
+  });
+
   await t.test('a key is worth a day', async (t) => {
     const body = { name: 'daily' };
     const first = await call('POST', '/knowledge-bases', { body, key: 'daily' });

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -109,6 +109,15 @@ t.test('starting the service', async (t) => {
     const next = run('serve', env);
     await next.until(/listens on/);
     t.equal(await next.stop(), 0);
+  });
+
+  await t.test('a secret that was cut off is refused, with what to do', async (t) => {
+    const folder = path.join(data, 'cut');
+    await mkdir(folder);
+    await writeFile(path.join(folder, 'jwt-secret'), '');
+    const service = run('serve', { ...env, DATA_DIR: folder });
+    t.equal(await service.ended, 1);
+    t.match(service.output(), /jwt-secret holds no secret of 32 bytes: delete it/);
   });
 
   await t.test('a database that is not migrated is said once, with what to do', async (t) => {

@@ -116,7 +116,7 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
   await app.register(rootRoutes(deps, authenticate, OPERATION_NAMES));
   await app.register(healthRoutes(deps, progress));
   await app.register(metricsRoute);
-  await app.register(agentDiscovery());
+  await app.register(agentDiscovery(deps));
   await app.register(bindPage(deps, authenticate));
   const { AGENT_REGISTRATIONS_PER_HOUR: perHour } = deps.config;
   const registrations = hourlyLimit(app, 'registration', perHour);

@@ -4,6 +4,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { Deps } from '../deps.ts';
 import { invalid } from '../errors.ts';
 import { principalOf } from '../http/auth.ts';
+import { baseUrlOf } from '../http/base-url.ts';
 import { once } from '../http/idempotency.ts';
 import type { Limit } from '../http/limits.ts';
 import { CANONICAL_MOUNT } from '../http/openapi.ts';
@@ -56,7 +57,7 @@ export const agentRoutes =
           agent_id: made.id,
           temporary_token: made.token,
           claim_code: made.claimCode,
-          bind_url: `${originOf(request)}/agents/bind?code=${made.claimCode}`,
+          bind_url: `${baseUrlOf(deps.config, request)}/agents/bind?code=${made.claimCode}`,
           status: 'unclaimed',
           expires_at: made.endsAt.toISOString(),
           ...warned(request),
@@ -169,29 +170,28 @@ export const agentRoutes =
   };
 
 /** At the root of the service, for clients that look before they register. */
-export const agentDiscovery = (): FastifyPluginAsyncZod => async (app) => {
-  app.get('/.well-known/xmemo-agent.json', {
-    config: { open: true },
-    schema: { operationId: 'agentDiscovery', tags: TAGS, security: [], response: { 200: wellKnownReply } },
-    handler: async (request) => {
-      const base = `${originOf(request)}${CANONICAL_MOUNT}`;
-      return {
-        temporary_token: {
-          limits: {
-            max_items: TEMPORARY_MEMORIES,
-            ttl_seconds: AGENT_IDLE_MS / 1_000,
-            max_lifetime_seconds: AGENT_LIFETIME_MS / 1_000,
+export const agentDiscovery =
+  (deps: Deps): FastifyPluginAsyncZod =>
+  async (app) => {
+    app.get('/.well-known/xmemo-agent.json', {
+      config: { open: true },
+      schema: { operationId: 'agentDiscovery', tags: TAGS, security: [], response: { 200: wellKnownReply } },
+      handler: async (request) => {
+        const base = `${baseUrlOf(deps.config, request)}${CANONICAL_MOUNT}`;
+        return {
+          temporary_token: {
+            limits: {
+              max_items: TEMPORARY_MEMORIES,
+              ttl_seconds: AGENT_IDLE_MS / 1_000,
+              max_lifetime_seconds: AGENT_LIFETIME_MS / 1_000,
+            },
+            scopes: ['temporary:read' as const, 'temporary:write' as const],
           },
-          scopes: ['temporary:read' as const, 'temporary:write' as const],
-        },
-        urls: { register: `${base}/agents/register`, status: `${base}/agents/status`, docs: base },
-      };
-    },
-  });
-};
-
-/** As the caller reached the service. It comes back to that caller alone. */
-const originOf = (request: FastifyRequest): string => `${request.protocol}://${request.host}`;
+          urls: { register: `${base}/agents/register`, status: `${base}/agents/status`, docs: base },
+        };
+      },
+    });
+  };
 
 const statusOf = ({ owner, pending_confirmation }: AgentRow): 'claimed' | 'pending_bind_confirmation' | 'unclaimed' =>
   owner !== null ? 'claimed' : pending_confirmation !== null ? 'pending_bind_confirmation' : 'unclaimed';

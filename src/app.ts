@@ -18,7 +18,7 @@ import { registerDenials } from './audit/denied.ts';
 import { auditRoutes } from './audit/routes.ts';
 import type { Deps } from './deps.ts';
 import { registerAuth } from './http/auth.ts';
-import { connectionOptions } from './http/connection.ts';
+import { connectionOptions, endConnections } from './http/connection.ts';
 import { registerErrors, renderError } from './http/errors.ts';
 import { healthRoutes } from './http/health.ts';
 import { registerInput } from './http/input.ts';
@@ -92,7 +92,7 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
     bodyLimit: BODY_LIMIT,
     ...connectionOptions(deps.config),
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 256 },
-    return503OnClosing: true,
+    return503OnClosing: false, // what still arrives is answered, and its connection closed
     ...(deps.config.TRUST_PROXY !== undefined && { trustProxy: deps.config.TRUST_PROXY }),
     frameworkErrors: (error, request, reply) => void renderError(error, request, reply),
   });
@@ -102,6 +102,7 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
 
   const progress = () => progressOf(deps);
   registerObserve(app);
+  endConnections(app);
   const metricsRoute = registerMetrics(app, deps, progress);
   registerErrors(app);
   keepOutOfCaches(app);

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { makeServer } from './server.ts';
-import { type Caller, makeService } from './service.ts';
+import { type Caller, makeService, type Service, ServiceError } from './service.ts';
 
 /** A content of 512 KiB may be six times as long when every byte is escaped in JSON. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
@@ -41,11 +41,26 @@ async function answer(base: string, request: IncomingMessage, response: ServerRe
     response.setHeader('www-authenticate', 'Bearer');
     return refuse(response, 401, UNAUTHORIZED, 'send Authorization: Bearer TOKEN with a token of the memory service');
   }
-  const server = makeServer(makeService(base, caller));
+  const service = makeService(base, caller);
+  if (await isRefused(service)) {
+    response.setHeader('www-authenticate', 'Bearer error="invalid_token"');
+    return refuse(response, 401, UNAUTHORIZED, 'the memory service does not take this token: sign in again');
+  }
+  const server = makeServer(service);
   const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true, maxRequestBodySize: MAX_BODY_BYTES });
   response.on('close', () => void server.close());
   await server.connect(transport as Transport);
   await transport.handleRequest(request, response);
+}
+
+/** Asked before every request: clients renew a token, or ask for another one, when they are told 401 and at no other time. */
+async function isRefused(service: Service): Promise<boolean> {
+  try {
+    await service({ method: 'GET', path: '/auth/token/validate', accept: 'application/json' });
+    return false;
+  } catch (error) {
+    return error instanceof ServiceError && error.status === 401; // any other fault is the tools' to tell
+  }
 }
 
 /** Who hands out tokens for this server (RFC 9728): the service says it. MCP_URL of the service must be the address of this server. */

@@ -97,10 +97,10 @@ export function principalOf(request: FastifyRequest): Principal {
   return request.principal;
 }
 
-/** For a call that needs more than the one scope that its route names. @throws ApiError insufficient_scope */
-export function requireScope(request: FastifyRequest, scope: TokenScope): Principal {
+/** For a call that needs more than the one scope that its route names; one of these is enough. @throws ApiError insufficient_scope */
+export function requireScope(request: FastifyRequest, ...scopes: readonly TokenScope[]): Principal {
   const principal = principalOf(request);
-  if (!principal.tokenScopes.has(scope)) throw lacking(principal, [scope]);
+  if (!scopes.some((scope) => principal.tokenScopes.has(scope))) throw lacking(principal, scopes);
   return principal;
 }
 

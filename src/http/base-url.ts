@@ -1,4 +1,4 @@
-/** Where clients reach the service, for the documents and links that name it. */
+/** The address that clients reach the service under, for whatever names it. */
 import type { FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
 

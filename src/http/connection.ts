@@ -1,7 +1,7 @@
 /** How long a client may take to send its request, and what it is told when the request never arrives whole or is no HTTP. */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyHttpOptions } from 'fastify';
+import type { FastifyHttpOptions, FastifyInstance } from 'fastify';
 import { v7 as uuidv7 } from 'uuid';
 import type { Config } from '../config.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
@@ -39,4 +39,15 @@ function refuse(error: Error & { code?: string }, socket: Socket): void {
   );
   const cut = setTimeout(() => socket.destroy(error), LINGER_MS);
   socket.once('close', () => clearTimeout(cut));
+}
+
+/** An answer that is given while the service closes ends its connection: kept alive, it would hold the closing up until it is killed. */
+export function endConnections(app: Pick<FastifyInstance, 'addHook'>): void {
+  let closing = false;
+  app.addHook('preClose', async () => {
+    closing = true;
+  });
+  app.addHook('onSend', async (_request, reply) => {
+    if (closing) reply.header('connection', 'close');
+  });
 }

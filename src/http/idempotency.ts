@@ -39,6 +39,8 @@ export interface OnceOptions {
   readonly door?: 'transaction' | 'admin';
   /** Bytes that belong to the request and stand beside its body: a file. */
   readonly file?: Uint8Array | undefined;
+  /** Where a page of a long transfer begins: clients send all its pages under one key, and each is done once. */
+  readonly page?: number | undefined;
 }
 
 /**
@@ -52,9 +54,9 @@ export async function once<T, Body extends object>(
   reply: FastifyReply,
   run: (deps: Deps) => Promise<T>,
   toReply: (result: T) => Sent<Body>,
-  { door = 'transaction', file }: OnceOptions = {},
+  { door = 'transaction', ...besides }: OnceOptions = {},
 ): Promise<Body> {
-  const key = await readKey(deps, request, file);
+  const key = await readKey(deps, request, besides);
   const sent = key ? await runOnce(deps, key, door, run, toReply) : { ...toReply(await run(deps)), replayed: false };
   reply.code(sent.status);
   if (sent.replayed) reply.header('idempotent-replayed', 'true');
@@ -188,7 +190,11 @@ async function keep<Body>(tx: Tx, key: Key, { status, body }: Sent<Body>): Promi
 }
 
 /** The key of a request: clients send it in two headers and the body at once. */
-async function readKey(deps: Deps, request: FastifyRequest, file?: Uint8Array): Promise<Key | undefined> {
+async function readKey(
+  deps: Deps,
+  request: FastifyRequest,
+  { file, page = 0 }: Pick<OnceOptions, 'file' | 'page'> = {},
+): Promise<Key | undefined> {
   const { idempotency_key: inBody, ...body } = (request.body ?? {}) as Record<string, unknown>;
   const copies = [request.headers['idempotency-key'], request.headers['x-idempotency-key'], inBody].flatMap((copy) =>
     copy === undefined || copy === '' ? [] : [copy],
@@ -206,7 +212,7 @@ async function readKey(deps: Deps, request: FastifyRequest, file?: Uint8Array): 
   return {
     space: await ensureSpace(deps.db, spaceToWrite(principal, undefined)),
     owner: principal.owner,
-    route: routeOf(request),
+    route: page === 0 ? routeOf(request) : `${routeOf(request)} from ${page}`,
     key,
     hash: createHash('sha256')
       .update(canonicalJson([body, request.query, limitsOf(principal)]))

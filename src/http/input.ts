@@ -1,7 +1,7 @@
 /**
  * Makes the input of a request strict or lenient before its schema validates it. On the canonical mount an unknown field is refused, since a
  * mistyped filter must never widen a search; on the mounts of existing clients it is dropped and named in `warnings`.
- * Everywhere null means "not given", and "5" and "true" are taken where a number or boolean is meant.
+ * Everywhere null means "not given", and so does an empty cursor; "5" and "true" are taken where a number or boolean is meant.
  */
 import { closest, distance } from 'fastest-levenshtein';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -41,7 +41,7 @@ export function registerInput(app: FastifyInstance, unknownFields: 'refuse' | 'd
         if (unknownFields === 'refuse')
           faults.push({ loc: [place, field.slice(0, 80)], msg: text, type: 'extra_forbidden' });
         else request.warnings.push(text);
-      } else if (value !== null) {
+      } else if (value !== null && !(field === 'cursor' && value === '')) {
         assertText(place, field, value);
         out[field] = relax(place, field, kind, value);
       }
@@ -49,6 +49,18 @@ export function registerInput(app: FastifyInstance, unknownFields: 'refuse' | 'd
     if (faults.length > 0) throw new ApiError('validation_error', faults[0]!.msg, { faults });
     return out;
   }
+}
+
+/**
+ * In these fields of a body an empty text means "not given": clients that keep a write for later send all its fields. Never to be used for a
+ * filter, which would widen.
+ */
+export function ignoreEmpty(app: Pick<FastifyInstance, 'addHook'>, fields: readonly string[]): void {
+  app.addHook('preValidation', async (request) => {
+    if (typeof request.body !== 'object' || request.body === null) return;
+    const given = Object.entries(request.body).filter(([field, value]) => value !== '' || !fields.includes(field));
+    request.body = Object.fromEntries(given);
+  });
 }
 
 function suggestion(field: string, known: readonly string[]): string {

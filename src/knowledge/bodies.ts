@@ -32,7 +32,7 @@ export function toUpload(request: UploadRequest, id?: string): Upload {
   };
 }
 
-function fileOf({ text, content_base64, content_type, filename = '' }: UploadRequest['body']): File {
+function fileOf({ content, text = content, content_base64, content_type, filename = '' }: UploadRequest['body']): File {
   const type = content_type ?? typeOf(filename);
   if (content_base64 !== undefined) return { type, bytes: Buffer.from(content_base64, 'base64') };
   if (text === undefined)

@@ -109,7 +109,7 @@ export async function embed(
   return made;
 }
 
-const MAX_TITLE = 256;
+const MAX_TITLE = 500;
 const PATH_PART = 80;
 const MAX_PATH = 1_024;
 

@@ -58,7 +58,7 @@ const described = {
     .string()
     .trim()
     .min(1)
-    .max(256)
+    .max(500)
     .optional()
     .describe('Default: what the document calls itself, else its source.'),
   source: z
@@ -83,6 +83,7 @@ export const uploadBody = z.object({
     .string()
     .optional()
     .describe('The document as text; or send the file itself as the body, with its Content-Type.'),
+  content: z.string().optional().describe('Alias of text.'),
   content_type: z
     .enum(DOCUMENT_TYPES)
     .optional()

@@ -7,6 +7,7 @@ import { sql } from '../db/sql.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import type { Principal } from '../types.ts';
+import { fitting, jsonBytes } from './fitting.ts';
 import type { Match, RecallLinks } from './links.ts';
 import { contextsOf, type Usage, type UseContext, usageOf } from './usage.ts';
 import { findVersion, listVersions, type Version, type VersionPage } from './versions.ts';
@@ -49,7 +50,11 @@ export async function explain(
 ): Promise<Explained> {
   const found = await withMemory(deps, principal, which, async (tx, row) => ({
     row,
-    versions: await listVersions(tx, row, principal, { limit: SHOWN_VERSIONS, before: undefined }),
+    versions: fitting(
+      await listVersions(tx, row, principal, { limit: SHOWN_VERSIONS, before: undefined }),
+      jsonBytes,
+      2 * jsonBytes(row), // at the root and in memory
+    ),
     usage: await usageOf(tx, row.space_id, row.seq),
     contexts: await contextsOf(tx, row.space_id, row.seq, principal.owner),
     embedding: asked.includeEmbedding ? await passagesOf(tx, row) : null,
@@ -60,9 +65,18 @@ export async function explain(
   };
 }
 
-/** @throws ApiError not_found */
-export async function versionsOf(deps: Deps, principal: Principal, id: string, page: VersionPage): Promise<Version[]> {
-  return withMemory(deps, principal, { id }, (tx, row) => listVersions(tx, row, principal, page));
+/** `next`: where the next page begins; null: nowhere. @throws ApiError not_found */
+export async function versionsOf(
+  deps: Deps,
+  principal: Principal,
+  id: string,
+  page: VersionPage,
+): Promise<{ versions: readonly Version[]; next: number | null }> {
+  const found = await withMemory(deps, principal, { id }, (tx, row) => listVersions(tx, row, principal, page));
+  const versions = fitting(found, jsonBytes);
+  const last = versions.at(-1);
+  const goesOn = versions.length < found.length || found.length === page.limit;
+  return { versions, next: last && goesOn && last.version > 1 ? last.version : null };
 }
 
 /** A memory as a write left it. @throws ApiError not_found, also when it was forgotten meanwhile */

@@ -6,7 +6,7 @@ import { sql } from '../db/sql.ts';
 import { type Filters, matches, visible } from '../db/visible.ts';
 import type { Deps } from '../deps.ts';
 import type { Principal } from '../types.ts';
-import { PAGE_BYTES } from './list.ts';
+import { fitting, jsonBytes, REPLY_BYTES } from './fitting.ts';
 import { toRecord } from './record.ts';
 import { earlierVersions } from './versions.ts';
 
@@ -43,14 +43,15 @@ export async function exportMemories(
       sized as (select *, sum(size) over (order by seq) - size as above from page)
       select ${COLUMNS}, (select count(*) from page) > count(*) over () as more
       from sized p join memories m on m.space_id = p.space_id and m.seq = p.seq join spaces s on s.id = m.space_id
-      where p.above < ${PAGE_BYTES} and p.n <= ${limit} order by m.seq`);
+      where p.above < ${REPLY_BYTES} and p.n <= ${limit} order by m.seq`);
     const versions = await earlierVersions(tx, rows, principal);
-    const lines = rows.map((row) => JSON.stringify(toRecord(row, versions.get(row.seq) ?? [])));
-    const last = rows.at(-1);
+    const all = rows.map((row) => `${JSON.stringify(toRecord(row, versions.get(row.seq) ?? []))}\n`);
+    const lines = fitting(all, jsonBytes);
+    const last = rows[lines.length - 1];
     return {
-      jsonl: lines.map((line) => `${line}\n`).join(''),
-      count: rows.length,
-      next: last?.more ? Number(last.seq) : null,
+      jsonl: lines.join(''),
+      count: lines.length,
+      next: last && (lines.length < rows.length || last.more) ? Number(last.seq) : null,
     };
   });
 }

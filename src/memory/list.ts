@@ -10,6 +10,7 @@ import type { Deps } from '../deps.ts';
 import { invalid } from '../errors.ts';
 import { canonicalJson } from '../text/json.ts';
 import type { Principal } from '../types.ts';
+import { fitting, jsonBytes, REPLY_BYTES } from './fitting.ts';
 
 export interface ListRequest {
   readonly filters: Filters;
@@ -28,8 +29,8 @@ export interface Listed {
   readonly next: string | null;
 }
 
-/** Bytes of content after which a page ends early, so that five hundred books do not end in one reply. */
-export const PAGE_BYTES = 1_500_000;
+/** Each memory stands in a reply twice: in items, and in memories. */
+const COPIES = 2;
 
 /** @throws ApiError boundary_denied; validation_error for a cursor that is not of this list */
 export async function list(
@@ -55,9 +56,11 @@ export async function list(
       sized as (select *, sum(size) over (order by seq desc) - size as above from page)
       select ${COLUMNS}, (select count(*) from page) > count(*) over () as more
       from sized p join memories m on m.space_id = p.space_id and m.seq = p.seq join spaces s on s.id = m.space_id
-      where p.above < ${PAGE_BYTES} and p.n <= ${limit + offset} order by m.seq desc`);
-    const last = rows.at(-1);
-    return { rows, total: count!.total, next: last?.more ? writeCursor(last.seq, { filters, team, asOf }) : null };
+      where p.above < ${REPLY_BYTES / COPIES} and p.n <= ${limit + offset} order by m.seq desc`);
+    const shown = fitting(rows, (row) => COPIES * jsonBytes(row));
+    const last = shown.at(-1);
+    const goesOn = shown.length < rows.length || last?.more;
+    return { rows: shown, total: count!.total, next: goesOn ? writeCursor(last!.seq, { filters, team, asOf }) : null };
   });
 }
 

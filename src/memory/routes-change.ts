@@ -7,6 +7,7 @@ import { invalid } from '../errors.ts';
 import { agentOf, principalOf } from '../http/auth.ts';
 import { assertContent, normalisePath, toDate, uuidOf } from '../http/fields.ts';
 import { once } from '../http/idempotency.ts';
+import { ignoreEmpty } from '../http/input.ts';
 import { toWire } from '../http/wire.ts';
 import { memoryAt } from './explain.ts';
 import { forget } from './forget.ts';
@@ -23,6 +24,7 @@ export const changeRoutes =
   (deps: Deps, links: MemoryLinks): FastifyPluginAsyncZod =>
   async (app) => {
     const tags = ['memory'];
+    ignoreEmpty(app, ['context', 'reason', 'usage_tracking_id']);
 
     app.patch('/memories/:id', {
       config: { scopes: ['memory:write'] },

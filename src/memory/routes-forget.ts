@@ -7,6 +7,7 @@ import { ApiError, invalid } from '../errors.ts';
 import { principalOf } from '../http/auth.ts';
 import { assertContent, filterOf, toFilters, uuidOf } from '../http/fields.ts';
 import { once } from '../http/idempotency.ts';
+import { ignoreEmpty } from '../http/input.ts';
 import type { Principal } from '../types.ts';
 import { type ForgetInput, forget } from './forget.ts';
 import { forgetMany } from './forget-many.ts';
@@ -21,6 +22,7 @@ const tags = ['memory'];
 export const forgetRoutes =
   (deps: Deps, links: MemoryLinks): FastifyPluginAsyncZod =>
   async (app) => {
+    ignoreEmpty(app, ['reason']);
     app.post('/memories/:id/forget', {
       config: { scopes: ['memory:delete', 'memory:write'] },
       schema: {

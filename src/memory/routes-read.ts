@@ -143,16 +143,15 @@ export const readRoutes =
       },
       handler: async (request) => {
         const id = uuidOf(request.params.id);
-        const versions = await versionsOf(deps, principalOf(request), id, {
+        const { versions, next } = await versionsOf(deps, principalOf(request), id, {
           limit: request.query.limit,
           before: request.query.before,
         });
-        const last = versions.at(-1);
         return withWarnings(request, {
           id,
           memory_id: id,
           versions: versions.map((version) => toWireVersion(version, agentOf(request))),
-          next_before: versions.length === request.query.limit && last && last.version > 1 ? last.version : null,
+          next_before: next,
         });
       },
     });

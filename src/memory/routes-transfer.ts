@@ -63,6 +63,7 @@ export const transferRoutes =
               dry_run: dryRun,
             },
           }),
+          { page: cursor },
         );
       },
     });

@@ -63,7 +63,7 @@ export const versionsQuery = z.object({
 export const versionsReply = z.object({
   id: z.uuid(),
   memory_id: z.uuid(),
-  versions: z.array(versionShape).describe('Newest first.'),
+  versions: z.array(versionShape).describe('Newest first. A page of very long ones ends before its limit.'),
   next_before: z.number().int().nullable(),
   warnings: warningsSchema,
 });
@@ -86,7 +86,7 @@ export const explainQuery = z.object({
 export const explainReply = z.object({
   ...memoryShape,
   memory: memorySchema,
-  versions: z.array(versionShape).describe('The newest twenty, the present one first.'),
+  versions: z.array(versionShape).describe('The newest twenty, the present one first; fewer of a very long memory.'),
   usage: usageShape.extend({
     contexts: z
       .array(z.object({ at: z.string(), context: z.string() }))

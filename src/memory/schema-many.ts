@@ -100,7 +100,7 @@ export const importBody = z.object({
   limit: z.number().int().min(1).max(5_000).default(500).describe('Lines a page.'),
   cursor: cursor.describe('next_cursor of the page before: lines that were taken already.'),
   dry_run: z.boolean().default(false).describe('Check everything, store nothing.'),
-  idempotency_key: key,
+  idempotency_key: key.describe('As the header Idempotency-Key. One key may stand for all pages: each is done once.'),
 });
 export const importReply = z.object({
   id: z.string().describe('Of this request.'),

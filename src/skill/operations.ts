@@ -79,7 +79,14 @@ export const OPERATIONS: Readonly<Record<Exclude<OperationName, 'doctor'>, Opera
     result: (reply) => {
       const state = reply.snapshot?.active_state;
       return state
-        ? { id: state.id, state_key: state.state_key, content: state.content, metadata: state.metadata }
+        ? {
+            id: state.id,
+            state_key: state.state_key,
+            content: state.content,
+            metadata: state.metadata,
+            version: state.version,
+            expires_at: state.expires_at,
+          }
         : null;
     },
   },

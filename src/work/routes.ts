@@ -5,6 +5,7 @@ import { ApiError } from '../errors.ts';
 import { agentOf, principalOf } from '../http/auth.ts';
 import { filterOf, toDate } from '../http/fields.ts';
 import { repeatable } from '../http/idempotency.ts';
+import { ignoreEmpty } from '../http/input.ts';
 import { withWarnings } from '../http/wire.ts';
 import { asking, closeRequest, listRequest, toWork } from './input.ts';
 import { close, list, type Memories, store } from './items.ts';
@@ -17,9 +18,13 @@ const READ = { scopes: ['memory:read' as const] };
 const WRITE = { scopes: ['memory:write' as const] };
 const TAGS = ['work'];
 
+/** None of them chooses what is read or closed. */
+const MAY_BE_EMPTY = ['due_at', 'occurred_at', 'session_id', 'note', 'current_task', 'next_action', 'blocked_reason'];
+
 export const workRoutes =
   (deps: Deps, memories: Memories): FastifyPluginAsyncZod =>
   async (app) => {
+    ignoreEmpty(app, MAY_BE_EMPTY);
     await app.register(stateRoutes(deps, memories));
 
     app.post('/timeline/events', {

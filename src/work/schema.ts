@@ -49,7 +49,7 @@ export const reminderBody = z.object({ content: z.string().min(1), due_at: insta
 
 export const decisionBody = z.object({
   context: text(20_000).min(1).describe('What is to be decided.'),
-  options: z.array(text(1_000).min(1)).max(20).default([]),
+  options: z.array(text(12_000).min(1)).max(20).default([]),
   due_at: instant.optional(),
   ...target,
   ...weights,

@@ -97,19 +97,20 @@ export const stateRoutes =
     });
 
     app.post('/restart/restore', {
-      config: { scopes: ['memory:restore', 'memory:write'] },
+      config: { scopes: ['memory:read'] },
       schema: {
         operationId: 'restoreSnapshot',
         tags: TAGS,
         summary: 'Take up the work again',
         description:
-          'From the named snapshot; else from the latest that fits, or the present state when that is newer. Nothing there is no error: restored is false. Needs `memory:read` as well.',
+          'From the named snapshot; else from the latest that fits, or the present state when that is newer. Nothing there is no error: restored is false. Needs `memory:restore` or `memory:write` as well, unless neither a state nor an event is to be written.',
         body: schema.restoreBody,
         response: { 200: replies.restoreReply },
       },
       handler: async (request) => {
         const { body } = request;
-        const principal = requireScope(request, 'memory:read');
+        const principal = principalOf(request);
+        if (body.restore_state || body.record_restore_event) requireScope(request, 'memory:restore', 'memory:write');
         if (body.snapshot_id !== undefined && !isUuid(body.snapshot_id)) return withWarnings(request, NOTHING);
         const from = toFilters({
           bucket: body.bucket,

@@ -223,6 +223,37 @@ t.test('the life of a memory as clients live it', async (t) => {
     t.equal((await send('GET', '/v1/me/ledger/transactions')).body.total, 1);
   });
 
+  await t.test('5. H: its outbox sends a write again with empty texts for what was not given', async (t) => {
+    const send = hermes(app, t, keyOf('h-outbox'));
+    const place = { bucket: 'work', scope: 'hermes/default' };
+    const { id } = (await send('POST', '/v1/remember', { content: 'x', ...place })).body;
+    for (const [at, online, later] of [
+      ['/v1/timeline/events', { content: 'x', ...place }, { session_id: '' }],
+      ['/v1/reminders', { content: 'x', ...place }, { session_id: '', due_at: '' }],
+      [
+        '/v1/update_state',
+        { state_key: 'active_task', current_task: 'x', ttl_seconds: 86_400, ...place },
+        { state_key: undefined, next_action: '', blocked_reason: '' },
+      ],
+      [`/v1/memories/${id}/usage`, { action: 'used' }, { context: '' }],
+      [`/v1/memories/${id}/forget`, { bucket: '%' }, { scope: null, reason: '' }],
+    ] as const) {
+      const idempotency_key = `outbox ${at}`.replace(/[^\w]/g, '-');
+      const first = await send('POST', at, { ...online, idempotency_key });
+      const again = await send('POST', at, { ...online, ...later, idempotency_key });
+      t.match(again, { status: first.status, body: { id: first.body.id } }, `${at} ${JSON.stringify(again.body)}`);
+    }
+    const todo = (await send('POST', '/v1/reminders', { content: 'alone', due_at: '', session_id: '', ...place })).body;
+    t.match(todo, { due_at: null, session_id: null });
+    t.match((await send('POST', `/v1/reminders/${todo.id}/complete`, { bucket: '%', note: '' })).body, { note: null });
+    for (const filter of ['bucket', 'scope', 'session_id'])
+      t.equal(
+        (await send('POST', '/v1/memories/forget', { [filter]: '' })).status,
+        422,
+        `an empty ${filter} does not widen what is forgotten`,
+      );
+  });
+
   await t.test('DSH: a forgotten memory is a 404 with a code, status reads the token', async (t) => {
     const send = deepSeek(app, t, keyOf('dsh'));
     t.equal((await send('GET', '/v1/auth/token/validate')).body.status, 'valid');
@@ -253,13 +284,107 @@ t.test('the life of a memory as clients live it', async (t) => {
     });
     const exported = (await send('POST', '/v1/memories/export', { limit: 500, bucket: '%' })).body;
     t.match(exported, { jsonl: String, next_cursor: null });
-    const imported = await bearer(app, t, keyOf('cli-2'))('POST', '/v1/memories/import', {
-      bucket: 'private',
-      jsonl: exported.jsonl,
-      dry_run: false,
-      idempotency_key: 'i',
+    const into = bearer(app, t, keyOf('cli-2'));
+    const file = { limit: 2, bucket: 'private', jsonl: exported.jsonl, dry_run: false, idempotency_key: 'i' };
+    for (const time of ['first', 'second']) {
+      let cursor: number | null = 0;
+      const pages: number[] = [];
+      while (cursor !== null) {
+        const page = await into('POST', '/v1/memories/import', { ...file, cursor });
+        t.equal(page.status, 200, JSON.stringify(page.body));
+        pages.push(page.body.imported);
+        cursor = page.body.next_cursor;
+      }
+      t.same(pages, [2, 1], `all pages under one key, the ${time} time`);
+    }
+    t.equal((await into('GET', '/v1/memories')).body.total, 3);
+    t.equal((await into('POST', '/v1/memories/import', { ...file, jsonl: 'x', cursor: 0 })).status, 409);
+  });
+
+  await t.test('CLI+: no list, export or explanation is longer than the two MiB that it reads', async (t) => {
+    const send = bearer(app, t, keyOf('cli-long'));
+    const long = 'The "quick" fox\n'.repeat(28_000);
+    const ids: string[] = [];
+    for (let i = 0; i < 3; i++)
+      ids.push((await send('POST', '/api/v1/remember', { content: `${i} ${long}`, path: 'long' })).body.id);
+    const { id } = (await send('POST', '/api/v1/remember', { content: long, path: 'history', bucket: 'history' })).body;
+    for (let i = 0; i < 4; i++) await send('PATCH', `/v1/memories/${id}`, { content: `changed ${i} ${long}` });
+    const read = async (method: 'GET' | 'POST', url: string, body?: object) => {
+      const reply = (await send(method, url, body)).body;
+      t.ok(JSON.stringify(reply).length < 2 * 1024 * 1024, url);
+      return reply;
+    };
+    const seen: string[] = [];
+    for (let cursor = ''; seen.length < 9; ) {
+      const page = await read('GET', `/v1/memories?path_prefix=long&limit=100&cursor=${encodeURIComponent(cursor)}`);
+      seen.push(...page.items.map((item: { id: string }) => item.id));
+      if (page.next_cursor === null) break;
+      cursor = page.next_cursor;
+    }
+    t.same(seen, [...ids].reverse());
+    let lines = 0;
+    for (let cursor: number | null = 0; cursor !== null && lines < 9; ) {
+      const page: { jsonl: string; next_cursor: number | null } = await read('POST', '/v1/memories/export', {
+        bucket: 'public',
+        cursor,
+      });
+      lines += page.jsonl.split('\n').length - 1;
+      cursor = page.next_cursor;
+    }
+    t.equal(lines, 3);
+    t.match((await read('GET', `/v1/memories/${id}/explain?include_embedding=false`)).versions, [{ version: 5 }]);
+    const versions: number[] = [];
+    for (let before: number | null = 99; before !== null && versions.length < 9; ) {
+      const page: { versions: { version: number }[]; next_before: number | null } = await read(
+        'GET',
+        `/v1/memories/${id}/versions?before=${before}`,
+      );
+      versions.push(...page.versions.map(({ version }) => version));
+      before = page.next_before;
+    }
+    t.same(versions, [5, 4, 3, 2, 1]);
+  });
+
+  await t.test(
+    'CLI+: knowledge asks for its first page with an empty cursor, and sends its text as content',
+    async (t) => {
+      const send = bearer(app, t, token({ owner: 'cli-kb', scopes: ['knowledge:read', 'knowledge:write'] }));
+      const { id } = (await send('POST', '/api/v1/knowledge-bases', { name: 'kb' })).body;
+      const listed = await send('GET', '/api/v1/knowledge-bases?include_archived=false&limit=100&cursor=');
+      t.match(listed.body.items, [{ id, name: 'kb' }]);
+      const added = await send('POST', `/api/v1/knowledge-bases/${id}/items`, {
+        title: 'T'.repeat(500),
+        content: 'Ferrets sleep eighteen hours a day.',
+        status: 'draft',
+      });
+      t.match(added, { status: 201, body: { title: 'T'.repeat(500) } }, JSON.stringify(added.body));
+      const found = await send('POST', '/api/v1/knowledge/search', { query: 'ferrets sleep', cursor: '' });
+      t.match(found.body.results, [{ content: /Ferrets sleep/ }]);
+      t.equal((await send('POST', '/api/v1/knowledge/search', { query: 'ferrets', cursor: 'x' })).status, 422);
+    },
+  );
+
+  await t.test('CLI+: a state is looked at with memory:read alone, and taken up with one scope more', async (t) => {
+    await bearer(app, t, keyOf('cli-state'))('POST', '/api/v1/update_state', { content: 'on it', ttl_seconds: 3600 });
+    const read = bearer(app, t, token({ owner: 'cli-state', scopes: ['memory:read'] }));
+    const shown = await read('POST', '/api/v1/skill/operations', {
+      operation: 'state-restore',
+      arguments: { state_key: 'active_task', bucket: 'work' },
     });
-    t.ok(imported.status < 300, JSON.stringify(imported.body));
+    t.match(shown, {
+      status: 200,
+      body: { result: { state_key: 'active_task', content: 'on it', version: 1, expires_at: String } },
+    });
+    const preview = { state_key: 'active_task', restore_state: false, record_restore_event: false };
+    t.match(await read('POST', '/api/v1/restart/restore', preview), { status: 200, body: { restored: true } });
+    for (const writes of [{ restore_state: true }, { record_restore_event: true }, {}]) {
+      const { state_key } = preview;
+      const body = Object.keys(writes).length > 0 ? { ...preview, ...writes } : { state_key };
+      const refused = await read('POST', '/api/v1/restart/restore', body);
+      t.match(refused, { status: 403, body: { error: { code: 'insufficient_scope' }, detail: /memory:restore/ } });
+    }
+    const both = bearer(app, t, token({ owner: 'cli-state', scopes: ['memory:read', 'memory:restore'] }));
+    t.equal((await both('POST', '/api/v1/restart/restore', { ...preview, record_restore_event: true })).status, 200);
   });
 
   await t.test('SK+: reads by explain, updates, and its update operation gives the memory', async (t) => {

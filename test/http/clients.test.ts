@@ -358,7 +358,7 @@ t.test('clients', async (t) => {
         ]);
         const decision = await send('POST', '/v1/decisions', {
           context: 'Tabs or spaces?',
-          options: ['tabs', 'spaces'],
+          options: ['tabs', `spaces, ${'since '.repeat(400)}`],
           scope: 'dsh',
           path: 'dsh/decisions',
         });
@@ -367,7 +367,7 @@ t.test('clients', async (t) => {
           {
             id: decision.body.id,
             context: 'Tabs or spaces?',
-            options: ['tabs', 'spaces'],
+            options: ['tabs', /^spaces, since/],
             scope: 'dsh',
             item_status: 'open',
           },

@@ -45,6 +45,7 @@ t.test('the MCP gateway, by the client of the official SDK', async (t) => {
     const { tools } = await alice.listTools();
     t.same(tools.map((tool) => tool.name).sort(), [
       'forget',
+      'get_mcp_identity',
       'ledger',
       'recall',
       'recall_context',
@@ -56,7 +57,7 @@ t.test('the MCP gateway, by the client of the official SDK', async (t) => {
     const byName = new Map(tools.map((tool) => [tool.name, tool]));
     for (const { name, description, annotations, inputSchema } of tools) {
       t.ok(description && description.length > 40, name);
-      t.equal(annotations?.readOnlyHint, /^(recall|search)/.test(name), name);
+      t.equal(annotations?.readOnlyHint, /^(recall|search|get)/.test(name), name);
       t.equal(annotations?.destructiveHint, name === 'forget', name);
       t.equal(inputSchema.additionalProperties, false, name);
     }
@@ -235,6 +236,10 @@ t.test('the MCP gateway, by the client of the official SDK', async (t) => {
     await callOn(bob, 'remember', { content: 'The wombat code is 4711.', path: 'codes' });
     t.match((await callOn(bob, 'recall', { query: 'wombat code' })).text, /4711[\s\S]*Attribution: self/);
     t.equal((await call('recall', { query: 'wombat code' })).text, EMPTY);
+    t.match(await callOn(bob, 'get_mcp_identity'), {
+      failed: false,
+      text: /^Account: bob\nScopes: memory:read, memory:write, memory:delete \| Expires: /,
+    });
     const byKey = await connect({ 'x-api-key': service.token({ owner: 'bob' }) });
     t.match((await callOn(byKey, 'recall', { query: 'wombat code' })).text, '4711');
   });
@@ -244,11 +249,6 @@ t.test('the MCP gateway, by the client of the official SDK', async (t) => {
     t.match(await callOn(reader, 'remember', { content: 'x', path: 'p' }), {
       failed: true,
       text: /^Error insufficient_scope: .*memory:write.*\nWhat to do: Tell the user which scope/,
-    });
-    const stranger = await as('no-such-token-at-all');
-    t.match(await callOn(stranger, 'recall', { query: 'x' }), {
-      failed: true,
-      text: /^Error invalid_token: [\s\S]*valid token/,
     });
     t.match(await call('forget', { target: UUID_OF_NOTHING }), {
       failed: true,
@@ -309,6 +309,8 @@ t.test('the MCP gateway, by the client of the official SDK', async (t) => {
     const refused = await post(initialize);
     t.equal(refused.status, 401);
     t.equal(refused.headers.get('www-authenticate'), 'Bearer');
+    const strange = await post(initialize, { authorization: 'Bearer no-such-token-at-all' });
+    t.match([strange.status, strange.headers.get('www-authenticate')], [401, 'Bearer error="invalid_token"']);
     const credential = { authorization: `Bearer ${service.token()}` };
     const old = await post(initialize, credential);
     t.match(await old.json(), { id: 1, result: { protocolVersion: '2024-11-05', serverInfo: { name: 'xmemo' } } });
@@ -339,6 +341,12 @@ t.test('the MCP gateway, by the client of the official SDK', async (t) => {
     t.match((await callOn(client, 'recall_context', { query: 'numbats' })).text, 'termites');
     await client.close();
     await t.rejects(start({}));
+    const stranger = await start({ XMEMO_TOKEN: 'no-such-token-at-all' });
+    t.match(await callOn(stranger, 'recall', { query: 'x' }), {
+      failed: true,
+      text: /^Error invalid_token: [\s\S]*valid token/,
+    });
+    await stranger.close();
   });
 
   t.same(logged, []);
@@ -431,5 +439,11 @@ t.test('the client of the official SDK signs in by itself: discovery, registrati
   const before = kept.tokens!.access_token;
   t.equal(await auth(provider, { serverUrl: url }), 'AUTHORIZED');
   t.not(kept.tokens!.access_token, before, 'refreshed');
-  await (await connect()).connected;
+  const third = await connect();
+  await third.connected;
+  const used = kept.tokens!.access_token;
+  service.setNow(new Date(Date.now() + 2 * 3_600_000));
+  const recalled = await third.client.callTool({ name: 'recall', arguments: { query: 'signed in' } });
+  t.match(recalled.content, [{ text: /by the SDK/ }], 'an access token that has expired is renewed without a word');
+  t.not(kept.tokens!.access_token, used);
 });

@@ -301,3 +301,32 @@ t.test('a client that drips its request is cut off, and others are answered mean
   }
   t.notMatch(service.logged.join(''), /"level":50/, 'that is no fault of ours');
 });
+
+t.test(
+  'a service that closes answers what is on its way, and waits for no connection that is kept alive',
+  async (t) => {
+    const service = await startService();
+    const address = new URL(await service.app.listen({ port: 0, host: '127.0.0.1' }));
+    const body = JSON.stringify({ content: 'sent while the service closed' });
+    const auth = `Authorization: Bearer ${service.token()}`;
+    const socket = connect(Number(address.port), address.hostname);
+    const answered = new Promise<string>((done) => {
+      let answer = '';
+      socket.on('data', (data) => {
+        answer += data;
+      });
+      socket.on('close', () => done(answer));
+    });
+    await new Promise<void>((seen) => {
+      service.app.server.once('request', () => seen());
+      socket.write(`POST /v1/remember HTTP/1.1\r\nHost: x\r\n${auth}\r\nContent-Type: application/json\r\n`);
+      socket.write(`Content-Length: ${body.length}\r\n\r\n`);
+    });
+    const begun = Date.now();
+    const closed = service.close();
+    setTimeout(() => socket.write(body), 100);
+    t.match(await answered, /^HTTP\/1\.1 201 Created\r\n(?=[\s\S]*\r\nconnection: close\r\n)/i);
+    await closed;
+    t.ok(Date.now() - begun < 5_000, `closed after ${Date.now() - begun} ms`);
+  },
+);

@@ -283,6 +283,31 @@ t.test('discovery and login', async (t) => {
     );
   });
 
+  await t.test('behind a proxy every address that is named begins with PUBLIC_URL', async (t) => {
+    const proxied = await startService({ env: { PUBLIC_URL: 'https://memory.example/' }, beside: service });
+    t.teardown(() => proxied.app.close());
+    const ask = async (method: 'GET' | 'POST', url: string, payload?: object) =>
+      (await proxied.app.inject({ method, url, ...(payload && { payload }) })).body;
+    for (const named of [
+      await ask('GET', '/.well-known/memory-os.json'),
+      await ask('GET', '/.well-known/agent-discovery.json'),
+      await ask('GET', '/.well-known/oauth-authorization-server'),
+      await ask('GET', '/.well-known/oauth-protected-resource'),
+      await ask('GET', '/.well-known/xmemo-agent.json'),
+      await ask('GET', '/v1/onboarding/status'),
+      await ask('GET', '/v1/mcp/config/cursor'),
+      await ask('POST', '/v1/auth/device/start', { client_id: 'xmemo-skill' }),
+      await ask('POST', '/v1/agents/register', {}),
+    ]) {
+      const addresses = named.match(/https?:\/\/[^"]*/g) ?? [];
+      t.ok(addresses.length > 0, named);
+      t.same(
+        addresses.filter((address) => !/^https:\/\/memory\.example(?:\/[^/]|$)/.test(address)),
+        [],
+      );
+    }
+  });
+
   await t.test('the log holds no code and no token', async (t) => {
     const log = service.logged.join('\n');
     const { device_code, user_code } = (await start()).body;

@@ -1,4 +1,5 @@
 /** Writes the postings of memories, and of those beside them whose words change with them. */
+import { BESIDE } from '../db/beside.ts';
 import type { Tx } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { LENT_CHARACTERS } from '../text/indexed.ts';
@@ -123,17 +124,6 @@ async function deletePostings(tx: Tx, space: number, rows: readonly Pick<Row, 's
     delete from postings p using unnest(${old.map((o) => o.term)}::text[], ${old.map((o) => o.seq)}::bigint[]) as o(term, seq)
     where p.space_id = ${space} and p.term = o.term and p.seq = o.seq`);
 }
-
-/**
- * Only a memory that every reader of `m` can read too lends its words: same space, bucket and scope, active, and never one that expires,
- * since it would go on speaking through its neighbour after its last instant.
- */
-const BESIDE = {
-  a: sql`a.space_id = m.space_id and a.session_id = m.session_id and a.bucket = m.bucket and a.scope is not distinct from m.scope
-    and a.status = 'active' and a.status <> 'deleted' and a.expires_at is null`,
-  b: sql`b.space_id = m.space_id and b.session_id = m.session_id and b.bucket = m.bucket and b.scope is not distinct from m.scope
-    and b.status = 'active' and b.status <> 'deleted' and b.expires_at is null`,
-};
 
 const LENT = {
   a: sql`jsonb_build_object('content', left(a.content, ${LENT_CHARACTERS}), 'author', a.author, 'occurred_at', a.occurred_at)`,

@@ -3,7 +3,6 @@
  * filters inside, before its limit. Every score that one arm lacks for the other's candidates is computed.
  */
 import type { Tx } from '../db/db.ts';
-import { withPast } from '../db/past.ts';
 import { type Sql, sql, vector } from '../db/sql.ts';
 import type { MemoryType } from '../types.ts';
 import { ARM_LIMIT, B, K1, LENGTH_PRIOR, type ModelConstants } from './constants.ts';
@@ -153,23 +152,6 @@ function toCandidate({ bucket, scope, session_id, ...raw }: RawCandidate, scale:
     session,
     occasion: session ?? (occurred_at && within(occurred_at.toISOString().slice(0, 'yyyy-mm-dd'.length))),
   };
-}
-
-/** Token bits of the best passage of each candidate, for late interaction. */
-export async function loadTokenBits(
-  tx: Tx,
-  model: number,
-  candidates: readonly Candidate[],
-  past: Sql | undefined,
-): Promise<Map<string, Buffer>> {
-  const wanted = candidates.filter((c) => c.passage !== null);
-  if (wanted.length === 0) return new Map();
-  const wantedBits = sql`
-    select p.seq, p.token_bits
-    from unnest(${wanted.map((c) => c.space_id)}::int[], ${wanted.map((c) => c.seq)}::bigint[], ${wanted.map((c) => c.passage)}::int[]) as w(space_id, seq, ordinal)
-      join passages p on p.space_id = w.space_id and p.model = ${model} and p.seq = w.seq and p.ordinal = w.ordinal`;
-  const rows = await tx.query<{ seq: string; token_bits: Buffer | null }>(withPast(past, wantedBits));
-  return new Map(rows.flatMap((row) => (row.token_bits ? [[row.seq, row.token_bits] as const] : [])));
 }
 
 /**

@@ -4,6 +4,7 @@
  */
 import type { TokenBits } from '../embed/embedder.ts';
 import { analyse } from '../text/analyse.ts';
+import type { PassageBits } from './token-bits.ts';
 
 const BYTES = 48;
 const WORDS = BYTES / 4;
@@ -31,23 +32,40 @@ export function lateQuery(
   return { tokens: asWords(bits), weights };
 }
 
-/** Weighted mean over the question's tokens of the best similarity, -1..1; 0 when nothing has weight. */
-export function lateScore(query: LateQuery, passage: Uint8Array): number {
-  const tokens = asWords(passage);
-  let sum = 0;
+export interface LateScore {
+  /** Weighted mean over the question's tokens of the best similarity in the passage, -1..1; 0 when nothing has weight. */
+  readonly own: number;
+  /** What is added to it by tokens that are nearer in what stands beside the passage; 0 or more. */
+  readonly beside: number;
+}
+
+/** A token beside the passage counts this much of one in it. 0.65 to 0.85 are alike (docs/retrieval.md). */
+const BESIDE = 0.75;
+
+/** By the distance of a token in the passage: how near one beside it has to be, so that it counts more. Below 0: it cannot. */
+const REACH = Int16Array.from(COSINE, (own) => COSINE.findLastIndex((cosine) => BESIDE * cosine > own));
+
+export function lateScore(query: LateQuery, passage: PassageBits): LateScore {
+  const own = asWords(passage.own);
+  const beside = passage.beside.map(asWords);
+  const sum = { own: 0, beside: 0 };
   let total = 0;
   for (let q = 0; q < query.weights.length; q++) {
     const weight = query.weights[q]!;
     if (weight === 0) continue;
-    sum += weight * COSINE[nearest(query.tokens, q * WORDS, tokens)]!;
     total += weight;
+    const distance = nearest(query.tokens, q * WORDS, own, BITS);
+    sum.own += weight * COSINE[distance]!;
+    const reach = REACH[distance]!;
+    const nearer = beside.reduce((best, tokens) => nearest(query.tokens, q * WORDS, tokens, best), reach + 1);
+    if (nearer <= reach) sum.beside += weight * (BESIDE * COSINE[nearer]! - COSINE[distance]!);
   }
-  return total === 0 ? 0 : sum / total;
+  return total === 0 ? sum : { own: sum.own / total, beside: sum.beside / total };
 }
 
-function nearest(query: Uint32Array, from: number, tokens: Uint32Array): number {
-  let best = BITS;
-  for (let t = 0; t < tokens.length; t += WORDS) {
+/** The distance of the nearest token, when it is below `best`; else `best`. */
+function nearest(query: Uint32Array, from: number, tokens: Uint32Array, best: number): number {
+  for (let t = 0; best > 0 && t < tokens.length; t += WORDS) {
     let hamming = 0;
     for (let w = 0; w < WORDS; w++) hamming += popcount(query[from + w]! ^ tokens[t + w]!);
     if (hamming < best) best = hamming;

@@ -3,7 +3,7 @@
  *
  *   score = bm25/(bm25+8), or the cosine in a language that the question's words are not in, + w * (cosine + 0.1 * ln(2+terms)) + boosts
  *   score += 0.3 * best neighbour in its document; score += 0.3 * best of its session
- *   top 50: score += late interaction; the rest stays below them
+ *   top 50: score += late interaction, with the passage and with what stands beside it; the rest stays below them
  *   then newer versions of a fact above older ones, where the question is about the present
  *
  * Scores are fused, not ranks: reciprocal rank fusion with k = 60 falls below BM25 alone.
@@ -20,6 +20,7 @@ import {
   LEXICAL_HALF_SHARE,
   type ModelConstants,
 } from './constants.ts';
+import type { LateScore } from './late.ts';
 import { newerFirst } from './newer.ts';
 import type { Question } from './question.ts';
 
@@ -35,6 +36,8 @@ export interface Parts {
   document: number;
   session: number;
   late: number;
+  /** What late interaction finds beside it, in its session. */
+  beside: number;
 }
 
 export interface Ranked {
@@ -78,6 +81,7 @@ export function fuse(
       document: 0,
       session: 0,
       late: 0,
+      beside: 0,
     };
     return {
       candidate,
@@ -90,20 +94,22 @@ export function fuse(
   return ranked.sort(bestFirst);
 }
 
-/** Second half: late interaction on the best of the first, then versions of a fact. `late` gives a similarity in 0..1, or undefined without token vectors. */
+/** Second half: late interaction on the best of the first, then versions of a fact. `late` is undefined for what has no token vectors. */
 export function finish(
   ranked: Ranked[],
   { question, constants }: RankRequest,
-  late: (candidate: Candidate) => number | undefined,
+  late: (candidate: Candidate) => LateScore | undefined,
 ): Ranked[] {
   const weight = constants.late[question.writing];
   const top = ranked.slice(0, LATE_DEPTH);
   if (weight > 0) {
-    const similar = new Map(top.map((entry) => [entry, weight * (late(entry.candidate) ?? 0)]));
-    const best = bestOfSession(top, (entry) => similar.get(entry)!);
+    const similar = new Map(top.map((entry) => [entry, late(entry.candidate) ?? { own: 0, beside: 0 }]));
+    const best = bestOfSession(top, (entry) => similar.get(entry)!.own);
     for (const entry of top) {
-      entry.parts.late = similar.get(entry)! + BOOSTS.sessionLate * best(entry);
-      entry.score += entry.parts.late;
+      const { own, beside } = similar.get(entry)!;
+      entry.parts.late = weight * (own + BOOSTS.sessionLate * best(entry));
+      entry.parts.beside = weight * beside;
+      entry.score += entry.parts.late + entry.parts.beside;
     }
     top.sort(bestFirst);
   }

@@ -5,12 +5,13 @@ import { type Sql, sql } from '../db/sql.ts';
 import type { Embedding } from '../embed/embedder.ts';
 import { answerability } from './answerable.ts';
 import { calibrate } from './calibrate.ts';
-import { type Candidate, type Found, HEAD, loadTokenBits } from './candidates.ts';
+import { type Candidate, type Found, HEAD } from './candidates.ts';
 import { LATE_DEPTH, type ModelConstants } from './constants.ts';
-import { lateQuery, lateScore } from './late.ts';
+import { type LateScore, lateQuery, lateScore } from './late.ts';
 import type { Past } from './past.ts';
 import { type Question, withTimes } from './question.ts';
 import { finish, fuse, type Parts, type Ranked, type Scored } from './rank.ts';
+import { loadTokenBits } from './token-bits.ts';
 
 /** A question and what it is asked of, before anything is looked up. */
 export interface Asked {
@@ -71,14 +72,14 @@ export async function rankFound(
   };
 }
 
-/** How near the best passage of a candidate is to the question, token by token; of the first ones, where there are token vectors. */
+/** How near the best passage of a candidate, and what stands beside it, is to the question, token by token; of the first ones, where there are token vectors. */
 async function lateScores(
   tx: Tx,
   { model, embedded }: Asked,
   fused: readonly Ranked[],
   { weights, unseen }: Rarity,
   past: Past | undefined,
-): Promise<(candidate: Candidate) => number | undefined> {
+): Promise<(candidate: Candidate) => LateScore | undefined> {
   if (!embedded?.tokens) return () => undefined;
   const first = fused.slice(0, LATE_DEPTH).map(({ candidate }) => candidate);
   const bits = await loadTokenBits(tx, model, first, past?.index);
@@ -130,6 +131,7 @@ const NO_PARTS: Parts = {
   document: 0,
   session: 0,
   late: 0,
+  beside: 0,
 };
 
 interface Rarity {

@@ -222,3 +222,46 @@ t.test('the index', async (t) => {
     },
   );
 });
+
+t.test('late interaction hears what stands beside a memory, as long as every reader of it may', async (t) => {
+  const service = await startService({ embedder: 'minilm' });
+  t.teardown(() => service.close());
+  const { call, token } = service;
+  const as = token({ owner: 'talk' });
+  const turn = async (content: string, author: string, minute: number, extra: object = {}): Promise<string> => {
+    const body = { content, author, session_id: 's', occurred_at: `2024-05-04T10:0${minute}:00Z`, ...extra };
+    return (await call('POST', '/remember', { token: as, body })).body.id;
+  };
+  const asked = { query: 'How long has Ben played the bassoon?', limit: 50, explain: true };
+  const ask = (more: object = {}) => call('POST', '/recall', { token: as, body: { ...asked, ...more } });
+  const beside = async (id: string): Promise<number> =>
+    (await ask()).body.results.find((r: { id: string }) => r.id === id).explanation.parts.beside;
+  const question = 'Ben, for how long have you played the bassoon?';
+
+  const asking = await turn(question, 'Ann', 0);
+  const answer = await turn('Since 2019, every day.', 'Ben', 1);
+  t.ok((await beside(answer)) > 0, 'the answer is near the question by what was asked before it');
+  const then = await ask();
+  const at = new Date().toISOString();
+  await call('PATCH', `/memories/${asking}`, { token: as, body: { content: 'Ben, what did you have for lunch?' } });
+  const changed = await beside(answer);
+  t.equal((await ask({ as_of: at })).text, then.text, 'the past hears what stood there then');
+  await call('PATCH', `/memories/${asking}`, { token: as, body: { content: question } });
+  t.ok((await beside(answer)) > changed, 'a changed one is heard as it is now');
+
+  await call('POST', `/memories/${asking}/forget`, { token: as, body: {} });
+  t.equal(await beside(answer), 0, 'a forgotten one is not heard');
+  await turn(question, 'Ann', 0, { expires_at: '2999-01-01' });
+  await turn(question, 'Ann', 0, { bucket: 'other' });
+  await turn(question, 'Ann', 0, { scope: 'other' });
+  await turn(question, 'Ann', 0, { session_id: 'other' });
+  t.equal(await beside(answer), 0, 'nor one that expires, or stands in another bucket, scope or session');
+  await turn(question, 'Ben', 0);
+  t.equal(await beside(answer), 0, 'nor the same author at another time');
+  await turn(question, 'Ann', 2);
+  t.ok((await beside(answer)) > 0, 'another author after it is');
+  const [title, section] = ['# Bassoon: for how long Ben has played', 'Since 2019, every day. (Notes)'];
+  const part = { session_id: 'doc', occurred_at: '2024-05-05T00:00:00Z' };
+  await turn(title, 'Ben', 0, part);
+  t.ok((await beside(await turn(section, 'Ben', 0, part))) > 0, 'and so is the part before it in its document');
+});

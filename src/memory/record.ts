@@ -1,11 +1,10 @@
 /** One line of an export: a memory with its earlier versions, and nothing of its owner, so that it can be imported by another one. */
 import { z } from 'zod';
 import { ACTIONS, type MemoryRow } from '../db/memories.ts';
-import { isInYears, YEARS } from '../http/fields.ts';
+import { isInYears, name, YEARS } from '../http/fields.ts';
 import { MEMORY_TYPES } from '../types.ts';
 import type { Version } from './versions.ts';
 
-const text = z.string().min(1).max(1_024);
 const unit = z.number().min(0).max(1);
 const instant = z.iso.datetime({ offset: true }).refine(isInYears, YEARS);
 const object = z.record(z.string(), z.unknown());
@@ -13,18 +12,18 @@ const object = z.record(z.string(), z.unknown());
 /** The columns that a version has of its own. Absent and null are the same. */
 const columns = {
   content: z.string().min(1),
-  bucket: text.optional(),
-  scope: text.nullish(),
-  path: text.nullish(),
+  bucket: name.optional(),
+  scope: name.nullish(),
+  path: z.string().min(1).max(1_024).nullish(),
   memory_type: z.enum(MEMORY_TYPES),
-  semantic_key: text.nullish(),
+  semantic_key: name.nullish(),
   importance: unit.nullish(),
   confidence: unit.nullish(),
-  source: text.nullish(),
-  author: text.nullish(),
-  agent_id: text.nullish(),
+  source: name.nullish(),
+  author: name.nullish(),
+  agent_id: name.nullish(),
   agent_instance_hash: z.string().max(64).nullish(),
-  session_id: text.nullish(),
+  session_id: name.nullish(),
   position: z.number().int().min(0).max(2_147_483_647).nullish(),
   metadata: object.default({}),
   provenance: object.default({}),
@@ -34,9 +33,10 @@ const columns = {
   reason: z.string().max(1_000).nullish(),
 };
 
-const versionNumber = z.number().int().min(1).max(2_147_483_647);
+/** Half of what the column takes: the imported memory will be changed. */
+const versionNumber = z.number().int().min(1).max(1_000_000_000);
 
-const versionRecord = z.strictObject({
+export const versionRecord = z.strictObject({
   ...columns,
   version: versionNumber,
   status: z.enum(['active', 'archived', 'deleted']),

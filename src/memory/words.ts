@@ -81,10 +81,11 @@ export async function indexWords(tx: Tx, space: number, seqs: readonly string[])
   const flat = indexed.flatMap(({ row, words }) =>
     words.terms.map((term, i) => ({ term, seq: row.seq, tf: words.frequencies[i]!, length: words.length })),
   );
-  await tx.query(sql`
-    insert into postings (space_id, term, seq, tf, length)
-    select ${space}, t, s, f, l from unnest(${flat.map((p) => p.term)}::text[], ${flat.map((p) => p.seq)}::bigint[],
-      ${flat.map((p) => p.tf)}::real[], ${flat.map((p) => p.length)}::real[]) as p(t, s, f, l) order by t collate "C", s`);
+  for (const some of parts(flat))
+    await tx.query(sql`
+      insert into postings (space_id, term, seq, tf, length)
+      select ${space}, t, s, f, l from unnest(${some.map((p) => p.term)}::text[], ${some.map((p) => p.seq)}::bigint[],
+        ${some.map((p) => p.tf)}::real[], ${some.map((p) => p.length)}::real[]) as p(t, s, f, l) order by t collate "C", s`);
   for (const { row, words } of indexed) {
     await tx.query(
       sql`update memories set terms = ${words.terms}::text[], length = ${words.length} where space_id = ${space} and seq = ${row.seq}`,
@@ -117,10 +118,18 @@ const stored = Math.fround;
 
 async function deletePostings(tx: Tx, space: number, rows: readonly Pick<Row, 'seq' | 'terms'>[]): Promise<void> {
   const old = rows.flatMap((row) => row.terms.map((term) => ({ term, seq: row.seq })));
-  if (old.length === 0) return;
-  await tx.query(sql`
-    delete from postings p using unnest(${old.map((o) => o.term)}::text[], ${old.map((o) => o.seq)}::bigint[]) as o(term, seq)
-    where p.space_id = ${space} and p.term = o.term and p.seq = o.seq`);
+  for (const some of parts(old))
+    await tx.query(sql`
+      delete from postings p using unnest(${some.map((o) => o.term)}::text[], ${some.map((o) => o.seq)}::bigint[]) as o(term, seq)
+      where p.space_id = ${space} and p.term = o.term and p.seq = o.seq`);
+}
+
+/** A book has a hundred thousand terms, and the embedded database stands still for each statement. */
+const POSTINGS_A_STATEMENT = 10_000;
+
+function* parts<T>(postings: readonly T[]): Generator<readonly T[]> {
+  for (let from = 0; from < postings.length; from += POSTINGS_A_STATEMENT)
+    yield postings.slice(from, from + POSTINGS_A_STATEMENT);
 }
 
 /**

@@ -591,6 +591,9 @@ t.test('the life of a memory', async (t) => {
     ]) {
       t.equal(recalledText(content), undefined, content);
     }
+    const begun = performance.now();
+    t.equal(recalledText('[1] 2024-05-04\nx\n'.repeat(30_000)), undefined);
+    t.ok(performance.now() - begun < 1_000, 'in time linear in its length');
     t.equal(
       recalledText(
         `A long report on the parser.\n${'It explains how lines are read, one after another. '.repeat(20)}\nReference: 1 | Type: x | Location: y`,
@@ -621,6 +624,10 @@ t.test('the life of a memory', async (t) => {
         const reply = await call('POST', '/memories/forget', body);
         t.same([reply.status, reply.body.error?.code], [422, 'validation_error'], JSON.stringify(body));
       }
+      // what is sent to forget one memory, with an id that is empty
+      const one = await call('POST', '/memories//forget', { bucket: 'public', mode: 'hard_delete' });
+      t.same([one.status, one.body.error?.code], [404, 'not_found']);
+      t.equal((await ok('GET', '/memories')).total, 12);
       t.match(await ok('POST', '/memories/forget', { path_prefix: 'drop', dry_run: true }), {
         count: 6,
         status: 'dry_run',
@@ -996,6 +1003,12 @@ t.test('an export imported into an empty owner gives the same packs, byte for by
       [[good(1), good(1)], 422, 'validation_error', 'line 2'],
       [[good(1), '', good(2, { content: ' ' })], 422, 'validation_error', 'line 3'],
       [[good(1, { id: 'x' })], 422, 'validation_error', 'line 1'],
+      [[good(1), `{"metadata":${'{"a":'.repeat(9_000)}1${'}'.repeat(9_000)}}`], 422, 'validation_error', 'line 2'],
+      [['{"metadata":{"__proto__":{"a":1}}}'], 422, 'validation_error', '__proto__'],
+      [['{"metadata":{"n":1e400}}'], 422, 'validation_error', 'too large'],
+      [[good(1, { semantic_key: 'k'.repeat(257) })], 422, 'validation_error', 'semantic_key'],
+      [[good(1, { version: 2_147_483_647 })], 422, 'validation_error', 'version'],
+      [[good(1, { versions: Array(5_000).fill({}) })], 422, 'validation_error', 'versions.0'],
       [
         [
           good(1, {

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { instant, name, queryText } from '../http/fields.ts';
 import { warningsSchema } from '../http/wire.ts';
+import { utf8Length } from '../text/unicode.ts';
 import { DOCUMENT_TYPES } from './read/index.ts';
 
 const time = z.iso.datetime();
@@ -11,6 +12,8 @@ const cursor = z.string().max(64).optional().describe('next_cursor of the page b
 const nextCursor = z.string().nullable().describe('null: this is the last page.');
 const baseId = name.optional().describe('`%`: all.');
 const idempotency_key = name.optional();
+/** A row of an index takes 2,704. */
+const MAX_SOURCE_BYTES = 2_048;
 
 export const idParams = z.object({ id: z.string().min(1).max(256) });
 
@@ -62,6 +65,7 @@ const described = {
     .trim()
     .min(1)
     .max(1_024)
+    .refine((text) => utf8Length(text) <= MAX_SOURCE_BYTES, `must hold at most ${MAX_SOURCE_BYTES} bytes of UTF-8`)
     .optional()
     .describe(
       'Stable name inside the base, such as an address or a file name: sending it again replaces the document.',

@@ -5,7 +5,7 @@ import { invalid } from '../errors.ts';
 import { analyse } from '../text/analyse.ts';
 import type { Agent, Principal } from '../types.ts';
 import { type Earlier, readEarlier, toDelta, withdrawnBefore } from './delta.ts';
-import { buildPack, FrameTooLarge, type Pack, type PackInput } from './pack.ts';
+import { buildPack, FrameTooLarge, type Pack, type PackCandidate, type PackInput } from './pack.ts';
 import { writePackId } from './pack-id.ts';
 import { commonBoundary, round, statusOf, toPlan, toResult, trackingId } from './results.ts';
 import type { ContextInput, ContextReply } from './schema.ts';
@@ -13,6 +13,7 @@ import { type Ranking, type SearchRequest, type Stages, search } from './search.
 import { limitOf, type Selected, type Selection, select, versionOf } from './select.ts';
 import { markSent } from './sent.ts';
 import { snippetOf } from './snippet.ts';
+import { inTurns } from './turns.ts';
 
 export interface ContextAnswer {
   readonly text: string;
@@ -29,9 +30,9 @@ export async function recallContext(
   stages: Stages,
 ): Promise<ContextAnswer> {
   const earlier = await readEarlier(deps, principal, input.since_pack, request);
-  const answer = (ranking: Ranking, selection: Selection) => {
+  const answer = async (ranking: Ranking, selection: Selection) => {
     const begun = performance.now();
-    const made = makeAnswer(deps, principal, agent, input, request, { ranking, selection, earlier });
+    const made = await makeAnswer(deps, principal, agent, input, request, { ranking, selection, earlier });
     stages.set('pack', performance.now() - begun);
     return made;
   };
@@ -39,9 +40,9 @@ export async function recallContext(
     const selection = await select(tx, principal, input, request, ranking);
     if (request.session === undefined || request.unsent) return () => answer(ranking, selection);
     // What is sent is written down before it is sent, in the transaction that holds the session.
-    const made = answer(ranking, selection);
+    const made = await answer(ranking, selection);
     await markSent(tx, principal.owner, request.session, made.sent, deps.now());
-    return () => made;
+    return async () => made;
   });
   return found();
 }
@@ -52,14 +53,14 @@ interface FoundState {
   readonly earlier: Earlier | undefined;
 }
 
-function makeAnswer(
+async function makeAnswer(
   deps: Deps,
   principal: Principal,
   agent: Agent,
   input: ContextInput,
   request: SearchRequest,
   { ranking, selection, earlier }: FoundState,
-): ContextAnswer & { readonly sent: readonly { readonly id: string; readonly version: number }[] } {
+): Promise<ContextAnswer & { readonly sent: readonly { readonly id: string; readonly version: number }[] }> {
   const { kept, duplicates, rows, oppositions } = selection;
   const older = new Set(oppositions.map((opposition) => opposition.older));
   const candidates = kept.map((selected) => ({
@@ -67,7 +68,7 @@ function makeAnswer(
     contradicted: older.has(selected.id),
     known: earlier?.holds(selected.id, versionOf(selected.entry.candidate, request)),
   }));
-  const pack = packOrRefuse({
+  const pack = await packOrRefuse({
     candidates,
     duplicates,
     request: {
@@ -135,9 +136,9 @@ function toPackCandidate({ entry }: Selected, row: MemoryRow | undefined) {
   };
 }
 
-function packOrRefuse<C extends Parameters<typeof buildPack>[0]['candidates'][number]>(input: PackInput<C>): Pack<C> {
+async function packOrRefuse<C extends PackCandidate>(input: PackInput<C>): Promise<Pack<C>> {
   try {
-    return buildPack(input);
+    return await inTurns(buildPack(input));
   } catch (error) {
     if (!(error instanceof FrameTooLarge)) throw error;
     throw invalid(

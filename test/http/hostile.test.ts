@@ -349,7 +349,7 @@ t.test('a client that drips its request is cut off, and others are answered mean
   ]);
   const other = await fetch(new URL('/health', address));
   t.equal(other.status, 200);
-  t.match(await drip('GET /health HTTP/1.1\r\nConnection: close\r\n\r\n', ''), /^HTTP\/1\.1 400 [^]*"bad_request"/);
+  t.match(await drip('GET /health HTTP/1.1\r\nConnection: close\r\n\r\n', ''), /^HTTP\/1\.1 400 .*"bad_request"/s);
   const expecting = 'GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: a miracle\r\n\r\n';
   t.match(await drip(expecting, ''), /^HTTP\/1\.1 200 /);
   for (const [i, answer] of (await slow).entries()) {

@@ -51,15 +51,15 @@ export async function lockAllSessions(tx: Tx, space: number): Promise<void> {
  */
 export async function besides(tx: Tx, space: number, seqs: readonly string[]): Promise<string[]> {
   const rows = await tx.query<{ seq: string }>(sql`
-    select distinct n.seq from memories m,
-      lateral (select
+    -- Materialized: else the ends are looked for again for every memory between them, and a session of which each expires has no ends.
+    with ends as materialized (
+      select m.seq, m.session_id, m.bucket, m.scope, m.place,
         (select b.place from memories b where ${BESIDE.b} and b.place < m.place order by b.place desc limit 1) as first,
-        (select a.place from memories a where ${BESIDE.a} and a.place > m.place order by a.place limit 1) as last) beside,
-      lateral (
-        select n.seq from memories n where n.space_id = m.space_id and n.session_id = m.session_id and n.status <> 'deleted'
-          and n.bucket = m.bucket and n.scope is not distinct from m.scope and n.place <> m.place
-          and n.place between coalesce(beside.first, '') and coalesce(beside.last, ${LAST_PLACE})) n
-    where m.space_id = ${space} and m.seq = any (${seqs}::bigint[]) and m.session_id is not null`);
+        (select a.place from memories a where ${BESIDE.a} and a.place > m.place order by a.place limit 1) as last
+      from memories m where m.space_id = ${space} and m.seq = any (${seqs}::bigint[]) and m.session_id is not null)
+    select distinct n.seq from ends e join memories n on n.space_id = ${space} and n.session_id = e.session_id and n.status <> 'deleted'
+      and n.bucket = e.bucket and n.scope is not distinct from e.scope and n.place <> e.place
+      and n.place between coalesce(e.first, '') and coalesce(e.last, ${LAST_PLACE})`);
   return rows.map((row) => row.seq);
 }
 

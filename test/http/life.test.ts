@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import t from 'tap';
 import { SWEEPS } from '../../src/app.ts';
@@ -987,6 +988,21 @@ t.test('an export imported into an empty owner gives the same packs, byte for by
     { imported: 0 },
     'importing twice changes nothing',
   );
+
+  await t.test('a long session of which each memory expires is imported in bounded time', async (t) => {
+    const { ok } = as(into, 'passing');
+    const line = (_: unknown, i: number) =>
+      JSON.stringify({
+        ...{ id: randomUUID(), content: `passing note ${i}`, memory_type: 'working', session_id: 'one' },
+        expires_at: '2099-01-01T00:00:00Z',
+      });
+    const begun = performance.now();
+    for (let page = 0; page < 2; page++)
+      t.match(await ok('POST', '/memories/import', { jsonl: Array.from({ length: 250 }, line).join('\n') }), {
+        imported: 250,
+      });
+    t.ok(performance.now() - begun < 15_000);
+  });
 
   await t.test('a page with a fault is refused by line, and nothing of it is stored', async (t) => {
     const { call, ok } = as(into, 'careful');

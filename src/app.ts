@@ -1,4 +1,5 @@
 /** Registers everything, in reading order. Opens nothing: the database, the model and the clock come in. */
+import { isUtf8 } from 'node:buffer';
 import cors from '@fastify/cors';
 import helmet from '@fastify/helmet';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
@@ -17,8 +18,9 @@ import { endToken, insertToken, renewToken, sweepTokens } from './access/tokens.
 import { registerDenials } from './audit/denied.ts';
 import { auditRoutes } from './audit/routes.ts';
 import type { Deps } from './deps.ts';
+import { ApiError } from './errors.ts';
 import { registerAuth } from './http/auth.ts';
-import { connectionOptions, endConnections } from './http/connection.ts';
+import { connectionOptions, endConnections, registerProtocol } from './http/connection.ts';
 import { registerErrors, renderError } from './http/errors.ts';
 import { healthRoutes } from './http/health.ts';
 import { registerInput } from './http/input.ts';
@@ -98,13 +100,14 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
   });
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
-  acceptEmptyJson(app);
+  acceptJson(app);
 
   const progress = () => progressOf(deps);
   registerObserve(app);
   endConnections(app);
   const metricsRoute = registerMetrics(app, deps, progress);
   registerErrors(app);
+  registerProtocol(app);
   keepOutOfCaches(app);
   await app.register(helmet, { global: true, contentSecurityPolicy: false });
   await registerCors(app, deps);
@@ -197,12 +200,14 @@ async function registerAccess(app: FastifyInstance, deps: Deps, secret: string):
   return authenticate;
 }
 
-/** Clients send Content-Type: application/json with an empty body; that is no fault of JSON. */
-function acceptEmptyJson(app: FastifyInstance): void {
+/** JSON in UTF-8. Clients send Content-Type: application/json with an empty body; that is no fault of JSON. */
+function acceptJson(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (body === '') done(null, undefined);
-    else void parse(request, body as string, done);
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    if (body.length === 0) done(null, undefined);
+    // decoded all the same, other bytes would be stored as question marks
+    else if (!isUtf8(body as Buffer)) done(new ApiError('bad_json', 'the body is not valid UTF-8'));
+    else void parse(request, body.toString(), done);
   });
   app.removeContentTypeParser('text/plain');
 }

@@ -28,11 +28,20 @@ function sentenceOf(issue: Issue): string | undefined {
       return `must ${issue.inclusive === false ? 'be more than' : atLeast(issue.origin)} ${issue.minimum}${unitOf(issue.origin)}`;
     case 'too_big':
       return `must ${issue.inclusive === false ? 'be less than' : atMost(issue.origin)} ${issue.maximum}${unitOf(issue.origin)}`;
+    case 'invalid_union':
+      return ofUnion(issue.errors);
     case 'invalid_format':
       return issue.format === 'uuid' ? 'must be a UUID, as ids of memories are' : undefined;
     default:
       return undefined;
   }
+}
+
+/** What the last of the kinds says that took the value for one of its own; else what all of them say. */
+function ofUnion(kinds: readonly (readonly z.core.$ZodIssue[])[]): string | undefined {
+  const firsts = kinds.flatMap(([first]) => first ?? []);
+  const meant = firsts.findLast(({ code, path }) => path.length > 0 || code === 'custom');
+  return meant?.message ?? ([...new Set(firsts.map(({ message }) => message))].join(' or ') || undefined);
 }
 
 const atLeast = (origin: string): string => (unitOf(origin) === '' ? 'be at least' : 'hold at least');

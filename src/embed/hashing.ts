@@ -19,7 +19,8 @@ const WINDOW_WORDS = 256;
 const MIN_PASSAGE_WORDS = 64;
 /** A longer text is cut, as a model would: half a megabyte of n-grams would hold the event loop for a second. */
 const WINDOW_CHARACTERS = 8_192;
-const TEXTS_PER_TURN = 16;
+/** Work without a turn for others. */
+const TURN_MS = 20;
 
 const DEFAULT_DIMENSIONS = 512;
 /** Below this a text's features collide so often that unrelated texts look alike. */
@@ -113,8 +114,12 @@ export function makeHashing({
     ...(degraded === undefined ? {} : { degraded }),
     async embed(texts) {
       const embeddings = [];
-      for (const [i, text] of texts.entries()) {
-        if (i > 0 && i % TEXTS_PER_TURN === 0) await nextTurn();
+      let turned = performance.now();
+      for (const text of texts) {
+        if (performance.now() - turned > TURN_MS) {
+          await nextTurn();
+          turned = performance.now();
+        }
         embeddings.push({ vector: hashVector(text, dimensions) });
       }
       return embeddings;

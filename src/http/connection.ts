@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { FastifyHttpOptions, FastifyInstance } from 'fastify';
 import { v7 as uuidv7 } from 'uuid';
 import type { Config } from '../config.ts';
-import { ERRORS, type ErrorCode } from '../errors.ts';
+import { ApiError, ERRORS, type ErrorCode } from '../errors.ts';
 
 /** Connections are looked at this often, at least four times within the limit: Node's own 30 seconds would double a short one. */
 const LOOK_EVERY_MS = 5_000;
@@ -14,7 +14,11 @@ export function connectionOptions({ REQUEST_TIMEOUT_MS: ms }: Config) {
   return {
     requestTimeout: ms,
     connectionTimeout: 2 * ms,
-    http: { headersTimeout: ms, connectionsCheckingInterval: Math.min(LOOK_EVERY_MS, Math.ceil(ms / 4)) },
+    http: {
+      requireHostHeader: false,
+      headersTimeout: ms,
+      connectionsCheckingInterval: Math.min(LOOK_EVERY_MS, Math.ceil(ms / 4)),
+    },
     clientErrorHandler: refuse,
   } satisfies FastifyHttpOptions<Server>;
 }
@@ -49,5 +53,17 @@ export function endConnections(app: Pick<FastifyInstance, 'addHook'>): void {
   });
   app.addHook('onSend', async (_request, reply) => {
     if (closing) reply.header('connection', 'close');
+  });
+}
+
+/** What Node itself would refuse without a word is told in ours, and what only a proxy could undo is refused. */
+export function registerProtocol(app: FastifyInstance): void {
+  // an expectation that is not known may be passed over (RFC 9110, 10.1.1)
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
+  app.addHook('onRequest', async ({ headers, raw }) => {
+    if (headers.host === undefined && raw.httpVersion === '1.1')
+      throw new ApiError('bad_request', 'a request by HTTP/1.1 names its Host');
+    if (!/^(identity)?$/i.test(headers['content-encoding'] ?? ''))
+      throw new ApiError('unsupported_media_type', 'the body must come without Content-Encoding');
   });
 }

@@ -63,6 +63,9 @@ export function renderError(error: FastifyError, request: FastifyRequest, reply:
   return send(request, reply, known);
 }
 
+/** Of a list that is wrong throughout the first few say enough. */
+const MAX_FAULTS = 50;
+
 function toApiError(error: FastifyError): ApiError {
   if (error instanceof ApiError) return error;
   if (hasZodFastifySchemaValidationErrors(error)) {
@@ -72,7 +75,7 @@ function toApiError(error: FastifyError): ApiError {
         : error.validationContext === 'params'
           ? 'path'
           : (error.validationContext ?? 'body');
-    const faults = error.validation.map((v): Fault => {
+    const faults = error.validation.slice(0, MAX_FAULTS).map((v): Fault => {
       const field = v.instancePath.split('/').filter(Boolean);
       const where = field.join('.') || 'body';
       return {
@@ -89,6 +92,9 @@ function toApiError(error: FastifyError): ApiError {
   if (code) return new ApiError(code, undefined, { cause: error });
   if (error instanceof SyntaxError && error.statusCode === 400)
     return new ApiError('bad_json', undefined, { cause: error });
+  // what a plugin refuses: a path of the reference page that cannot be one
+  if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500)
+    return new ApiError(error.statusCode === 404 ? 'route_not_found' : 'bad_request', undefined, { cause: error });
   return new ApiError('internal_error', undefined, { cause: error });
 }
 

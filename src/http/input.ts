@@ -7,6 +7,7 @@ import { closest, distance } from 'fastest-levenshtein';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { ApiError, type Fault, invalid } from '../errors.ts';
+import { UNSTORABLE, unstorable } from '../text/json.ts';
 import { invalidText } from '../text/unicode.ts';
 
 declare module 'fastify' {
@@ -25,6 +26,10 @@ export function registerInput(app: FastifyInstance, unknownFields: 'refuse' | 'd
   });
   app.addHook('preValidation', async (request) => {
     const { schema } = request.routeOptions;
+    // no id of ours holds what cannot be stored, and the database must not be asked for it
+    const ids = Object.values(request.params ?? {}) as string[];
+    if (ids.some((id) => invalidText(id) !== null))
+      throw new ApiError('not_found', 'nothing with this id is visible to this token');
     request.query = normalise(request, 'query', schema?.querystring, request.query);
     if (schema?.body) request.body = normalise(request, 'body', schema.body, request.body ?? {});
   });
@@ -33,16 +38,18 @@ export function registerInput(app: FastifyInstance, unknownFields: 'refuse' | 'd
     if (typeof given !== 'object' || given === null || Array.isArray(given)) return given;
     const shape = (schema as z.ZodObject | undefined)?.shape ?? {};
     const faults: Fault[] = [];
+    let unknown = 0;
     const out: Record<string, unknown> = {};
     for (const [field, value] of Object.entries(given)) {
       const kind = shape[field];
       if (!Object.hasOwn(shape, field) || !kind) {
-        const text = `${field.slice(0, 80)}: unknown field${suggestion(field, Object.keys(shape))}`;
-        if (unknownFields === 'refuse')
-          faults.push({ loc: [place, field.slice(0, 80)], msg: text, type: 'extra_forbidden' });
+        if (++unknown > MAX_NAMED) continue;
+        const named = field.slice(0, MAX_SHOWN);
+        const text = `${named}: unknown field${suggestion(named, Object.keys(shape))}`;
+        if (unknownFields === 'refuse') faults.push({ loc: [place, named], msg: text, type: 'extra_forbidden' });
         else request.warnings.push(text);
       } else if (value !== null && !(field === 'cursor' && value === '')) {
-        assertText(place, field, value);
+        assertStorable(place, field, value);
         out[field] = relax(place, field, kind, value);
       }
     }
@@ -63,6 +70,10 @@ export function ignoreEmpty(app: Pick<FastifyInstance, 'addHook'>, fields: reado
   });
 }
 
+/** Unknown fields that are named, and characters of each: to look for the nearest known one takes time. */
+const MAX_NAMED = 20;
+const MAX_SHOWN = 80;
+
 function suggestion(field: string, known: readonly string[]): string {
   if (known.length === 0) return '; this route takes none here';
   const nearest = closest(field, known);
@@ -71,23 +82,12 @@ function suggestion(field: string, known: readonly string[]): string {
     : `; known are ${known.slice(0, 40).join(', ')}`;
 }
 
-const MAX_DEPTH = 32;
-
-/** Refuses text that the database could not give back as it came, and nesting that is an attack. @throws ApiError validation_error */
-function assertText(place: Place, field: string, value: unknown, depth = 0): void {
-  if (typeof value === 'string') {
-    const fault = invalidText(value);
-    if (fault === 'nul')
-      throw invalid(place, field, 'holds a NUL character (U+0000), which cannot be stored', 'nul_character');
-    if (fault === 'lone_surrogate')
-      throw invalid(place, field, 'holds half of a surrogate pair, which is not valid Unicode', 'lone_surrogate');
-  } else if (typeof value === 'object' && value !== null) {
-    if (depth >= MAX_DEPTH) throw invalid(place, field, `is nested deeper than ${MAX_DEPTH} levels`, 'too_deep');
-    for (const [key, inner] of Object.entries(value)) {
-      assertText(place, field, key, depth + 1);
-      assertText(place, field, inner, depth + 1);
-    }
-  }
+/** @throws ApiError validation_error */
+function assertStorable(place: Place, field: string, value: unknown): void {
+  const why = unstorable(value);
+  if (why === null) return;
+  const [type, message] = UNSTORABLE[why];
+  throw invalid(place, field, message, type);
 }
 
 function relax(place: Place, field: string, schema: z.core.$ZodType, value: unknown): unknown {
@@ -102,7 +102,7 @@ function relax(place: Place, field: string, schema: z.core.$ZodType, value: unkn
 function parseObject(place: Place, field: string, text: string): unknown {
   try {
     const parsed: unknown = JSON.parse(text);
-    assertText(place, field, parsed);
+    assertStorable(place, field, parsed);
     return parsed;
   } catch (error) {
     if (error instanceof ApiError) throw error;

@@ -66,7 +66,7 @@ const described = {
     .trim()
     .min(1)
     .max(1_024)
-    .refine((text) => utf8Length(text) <= MAX_SOURCE_BYTES, `must be at most ${MAX_SOURCE_BYTES} bytes in UTF-8`)
+    .refine((text) => utf8Length(text) <= MAX_SOURCE_BYTES, `must hold at most ${MAX_SOURCE_BYTES} bytes of UTF-8`)
     .optional()
     .describe(
       'Stable name inside the base, such as an address or a file name: sending it again replaces the document. At most 2,048 bytes.',

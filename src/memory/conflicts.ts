@@ -37,8 +37,9 @@ export async function findConflicts(
 ): Promise<Conflict[]> {
   const readable = sql`${visible(boundary, now)} and m.status = 'active' and m.seq <> ${said.seq}`;
   const within = sql`${readable} and m.bucket = ${said.bucket} and m.scope is not distinct from ${said.scope}`;
-  const sharing = await findSharing(tx, space, analyse(said.content), within);
   const statement = toStatement(said.content);
+  const says = statement.words.length > 0; // a book says nothing that could be contradicted, and has a hundred thousand terms
+  const sharing = says ? await findSharing(tx, space, analyse(said.content), within) : [];
   const opposed = sharing.flatMap(({ content, ...row }) => {
     const reason = contradictionOf(toStatement(content), statement);
     return reason ? [toConflict(row, reason)] : [];

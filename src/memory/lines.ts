@@ -1,10 +1,12 @@
 /** Reads JSON lines of an import. Everything that can be wrong with a line is found before anything is stored, and named by its number. */
+import type { z } from 'zod';
 import type { Action } from '../db/memories.ts';
 import { ApiError, invalid } from '../errors.ts';
 import { MAX_CONTENT_BYTES, normalisePath } from '../http/fields.ts';
-import { invalidText, isBlank, utf8Length } from '../text/unicode.ts';
+import { UNSTORABLE, unstorable } from '../text/json.ts';
+import { isBlank, utf8Length } from '../text/unicode.ts';
 import type { MemoryType } from '../types.ts';
-import { type MemoryRecord, recordSchema } from './record.ts';
+import { type MemoryRecord, recordSchema, versionRecord } from './record.ts';
 
 /** A memory as a line tells it, with columns as the database has them. */
 export interface ImportedMemory extends Columns {
@@ -80,12 +82,11 @@ export function readLines(
 }
 
 function readLine(text: string, number: number, defaults: Defaults, now: Date): ImportedMemory {
-  const parsed = recordSchema.safeParse(parse(text, number));
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    throw fault(number, [issue?.path.join('.'), issue?.message].filter(Boolean).join(': '));
-  }
-  assertTexts(parsed.data, number);
+  const raw = parse(text, number);
+  assertParts(raw, number);
+  const parsed = recordSchema.safeParse(raw);
+  if (!parsed.success) throw faultOf(parsed.error, number);
+  assertContents(parsed.data, number);
   const { created_at, updated_at, versions, ...record } = parsed.data;
   const created = created_at === undefined ? now : new Date(created_at);
   return {
@@ -113,23 +114,29 @@ function parse(text: string, number: number): unknown {
   }
 }
 
-/** What `remember` refuses is refused here too. */
-function assertTexts({ content, versions, ...rest }: MemoryRecord, number: number): void {
+/** One version after the other, before the schema sees them all: it would name every fault of thousands. What `remember` refuses is refused here too. */
+function assertParts(raw: unknown, number: number): void {
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return; // told by the schema
+  const { versions, ...memory } = raw as { readonly versions?: unknown };
+  assertStorable(memory, number);
+  for (const [i, version] of (Array.isArray(versions) ? versions : []).entries()) {
+    assertStorable(version, number);
+    const parsed = versionRecord.safeParse(version);
+    if (!parsed.success) throw faultOf(parsed.error, number, ['versions', i]);
+  }
+}
+
+function assertStorable(part: unknown, number: number): void {
+  const why = unstorable(part);
+  if (why !== null) throw fault(number, UNSTORABLE[why][1]);
+}
+
+function assertContents({ content, versions }: MemoryRecord, number: number): void {
   for (const text of [content, ...versions.map((v) => v.content)]) {
     if (isBlank(text)) throw fault(number, 'content: must hold more than white space');
     if (utf8Length(text) > MAX_CONTENT_BYTES)
       throw new ApiError('payload_too_large', `line ${number}: content is longer than ${MAX_CONTENT_BYTES} bytes`);
   }
-  for (const text of textsOf([content, versions, rest])) {
-    const wrong = invalidText(text);
-    if (wrong) throw fault(number, wrong === 'nul' ? 'holds a NUL character' : 'holds half of a surrogate pair');
-  }
-}
-
-function textsOf(value: unknown): string[] {
-  if (typeof value === 'string') return [value];
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, inner]) => [key, ...textsOf(inner)]);
 }
 
 function toColumns(
@@ -159,6 +166,11 @@ function toColumns(
     occurred_at: date(record.occurred_at),
     expires_at: date(record.expires_at),
   };
+}
+
+function faultOf({ issues: [issue] }: z.ZodError, number: number, at: readonly PropertyKey[] = []): ApiError {
+  const path = [...at, ...(issue?.path ?? [])].join('.');
+  return fault(number, [path, issue?.message].filter(Boolean).join(': '));
 }
 
 const fault = (number: number, what: string): ApiError =>

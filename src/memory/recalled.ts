@@ -22,7 +22,8 @@ const MOSTLY = 0.5;
 export function recalledText(text: string): string | undefined {
   if (STRUCTURED.test(text) && /"usage_tracking_id"\s*:/.test(text)) return 'it is a structured answer of recall';
   const lines = text.split(/\r?\n/).map((line) => line.replace(QUOTED, '').trimEnd());
-  const at = lines.findIndex((line, i) => isOpening(line) || (line.startsWith('[1] ') && startsBlocks(lines, i)));
+  const first = firstBlock(lines);
+  const at = lines.findIndex((line, i) => isOpening(line) || i === first);
   if (at < 0) return undefined;
   const length = (part: readonly string[]) => part.reduce((sum, line) => sum + line.length, 0);
   if (length(lines.slice(at)) < MOSTLY * length(lines)) return undefined;
@@ -35,9 +36,14 @@ function isOpening(line: string): boolean {
   return HEADING.test(line) || REFERENCE.test(line) || BUDGET.test(line) || EMPTY.test(line);
 }
 
-/** A first label with its text below; further labels, where there are any, count on. */
-function startsBlocks(lines: readonly string[], at: number): boolean {
-  if (!LABEL.test(lines[at]!) || (lines[at + 1] ?? '') === '') return false;
-  const numbers = lines.slice(at).flatMap((line) => LABEL.exec(line)?.[1] ?? []);
-  return numbers.every((n, i) => Number(n) === i + 1);
+/** A first label with its text below; further labels, where there are any, count on, so that only the last number 1 can begin them. */
+function firstBlock(lines: readonly string[]): number | undefined {
+  const labels = lines.flatMap((line, at) => {
+    const number = LABEL.exec(line)?.[1];
+    return number === undefined ? [] : [{ at, number: Number(number) }];
+  });
+  const blocks = labels.slice(labels.findLastIndex(({ number }) => number === 1));
+  const at = blocks[0]?.at;
+  if (at === undefined || !lines[at]!.startsWith('[1] ') || (lines[at + 1] ?? '') === '') return undefined;
+  return blocks.every(({ number }, i) => number === i + 1) ? at : undefined;
 }

@@ -35,9 +35,10 @@ const columns = {
   reason: z.string().max(1_000).nullish(),
 };
 
-const versionNumber = z.number().int().min(1).max(2_147_483_647);
+/** Half of what the column takes: the imported memory will be changed. */
+const versionNumber = z.number().int().min(1).max(1_000_000_000);
 
-const versionRecord = z.strictObject({
+export const versionRecord = z.strictObject({
   ...columns,
   version: versionNumber,
   status: z.enum(['active', 'archived', 'deleted']),

@@ -9,7 +9,7 @@ import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import { ANALYSER, analyse } from '../text/analyse.ts';
 import { ownTerms } from '../text/indexed.ts';
-import { nearDuplicate } from '../text/near-duplicate.ts';
+import { LONGEST_COMPARED, nearDuplicate } from '../text/near-duplicate.ts';
 import { type Agent, type MemoryType, type Principal, TEMPORARY_MEMORIES } from '../types.ts';
 import { classify } from './classify.ts';
 import { type Conflict, findConflicts } from './conflicts.ts';
@@ -163,9 +163,10 @@ async function findTwin(
   const same = await findSame(tx, space, memory);
   const twin =
     same ??
-    (await findSimilar(tx, space, memory, analyse(memory.content))).find(({ content }) =>
-      nearDuplicate(content, memory.content),
-    );
+    (memory.content.length > LONGEST_COMPARED
+      ? []
+      : await findSimilar(tx, space, memory, analyse(memory.content))
+    ).find(({ content }) => nearDuplicate(content, memory.content));
   if (!twin) return undefined;
   const [held] = await tx.query<Written>(sql`
     select seq, id, version, created_at, updated_at from memories

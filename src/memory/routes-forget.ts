@@ -52,6 +52,8 @@ export const forgetRoutes =
         response: { 200: forgetManyReply },
       },
       handler: (request, reply) => {
+        // `/memories/<id>/forget` of a client whose id is empty: it must not forget all that its other fields match
+        if (/\/{2,}forget/.test(request.url)) throw new ApiError('not_found', 'the id in the path is empty');
         const { all, mode, reason = null, dry_run: dryRun, team_id } = request.body;
         const input = { filters: toFilters(request.body), team: filterOf(team_id), all, mode, reason, dryRun };
         return once(

@@ -58,7 +58,7 @@ const versionShape = z.object({
 
 export const versionsQuery = z.object({
   limit: z.number().int().min(1).max(100).default(20),
-  before: z.number().int().min(1).optional().describe('Only versions below this number.'),
+  before: z.number().int().min(1).max(2_147_483_647).optional().describe('Only versions below this number.'),
 });
 export const versionsReply = z.object({
   id: z.uuid(),

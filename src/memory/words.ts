@@ -53,15 +53,15 @@ export async function lockAllSessions(tx: Tx, space: number): Promise<void> {
  */
 export async function besides(tx: Tx, space: number, seqs: readonly string[]): Promise<string[]> {
   const rows = await tx.query<{ seq: string }>(sql`
-    select distinct n.seq from memories m,
-      lateral (select
+    -- Materialized: else the ends are looked for again for every memory between them, and a session of which each expires has no ends.
+    with ends as materialized (
+      select m.seq, m.session_id, m.bucket, m.scope, m.place,
         (select b.place from memories b where ${BESIDE.b} and b.place < m.place order by b.place desc limit 1) as first,
-        (select a.place from memories a where ${BESIDE.a} and a.place > m.place order by a.place limit 1) as last) beside,
-      lateral (
-        select n.seq from memories n where n.space_id = m.space_id and n.session_id = m.session_id and n.status <> 'deleted'
-          and n.bucket = m.bucket and n.scope is not distinct from m.scope and n.place <> m.place
-          and n.place between coalesce(beside.first, '') and coalesce(beside.last, ${LAST_PLACE})) n
-    where m.space_id = ${space} and m.seq = any (${seqs}::bigint[]) and m.session_id is not null`);
+        (select a.place from memories a where ${BESIDE.a} and a.place > m.place order by a.place limit 1) as last
+      from memories m where m.space_id = ${space} and m.seq = any (${seqs}::bigint[]) and m.session_id is not null)
+    select distinct n.seq from ends e join memories n on n.space_id = ${space} and n.session_id = e.session_id and n.status <> 'deleted'
+      and n.bucket = e.bucket and n.scope is not distinct from e.scope and n.place <> e.place
+      and n.place between coalesce(e.first, '') and coalesce(e.last, ${LAST_PLACE})`);
   return rows.map((row) => row.seq);
 }
 
@@ -83,10 +83,11 @@ export async function indexWords(tx: Tx, space: number, seqs: readonly string[])
   const flat = indexed.flatMap(({ row, words }) =>
     words.terms.map((term, i) => ({ term, seq: row.seq, tf: words.frequencies[i]!, length: words.length })),
   );
-  await tx.query(sql`
-    insert into postings (space_id, term, seq, tf, length)
-    select ${space}, t, s, f, l from unnest(${flat.map((p) => p.term)}::text[], ${flat.map((p) => p.seq)}::bigint[],
-      ${flat.map((p) => p.tf)}::real[], ${flat.map((p) => p.length)}::real[]) as p(t, s, f, l) order by t collate "C", s`);
+  for (const some of parts(flat))
+    await tx.query(sql`
+      insert into postings (space_id, term, seq, tf, length)
+      select ${space}, t, s, f, l from unnest(${some.map((p) => p.term)}::text[], ${some.map((p) => p.seq)}::bigint[],
+        ${some.map((p) => p.tf)}::real[], ${some.map((p) => p.length)}::real[]) as p(t, s, f, l) order by t collate "C", s`);
   for (const { row, words } of indexed) {
     await tx.query(
       sql`update memories set terms = ${words.terms}::text[], length = ${words.length} where space_id = ${space} and seq = ${row.seq}`,
@@ -119,10 +120,18 @@ const stored = Math.fround;
 
 async function deletePostings(tx: Tx, space: number, rows: readonly Pick<Row, 'seq' | 'terms'>[]): Promise<void> {
   const old = rows.flatMap((row) => row.terms.map((term) => ({ term, seq: row.seq })));
-  if (old.length === 0) return;
-  await tx.query(sql`
-    delete from postings p using unnest(${old.map((o) => o.term)}::text[], ${old.map((o) => o.seq)}::bigint[]) as o(term, seq)
-    where p.space_id = ${space} and p.term = o.term and p.seq = o.seq`);
+  for (const some of parts(old))
+    await tx.query(sql`
+      delete from postings p using unnest(${some.map((o) => o.term)}::text[], ${some.map((o) => o.seq)}::bigint[]) as o(term, seq)
+      where p.space_id = ${space} and p.term = o.term and p.seq = o.seq`);
+}
+
+/** A book has a hundred thousand terms, and the embedded database stands still for each statement. */
+const POSTINGS_A_STATEMENT = 10_000;
+
+function* parts<T>(postings: readonly T[]): Generator<readonly T[]> {
+  for (let from = 0; from < postings.length; from += POSTINGS_A_STATEMENT)
+    yield postings.slice(from, from + POSTINGS_A_STATEMENT);
 }
 
 const LENT = {

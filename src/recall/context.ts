@@ -5,7 +5,7 @@ import { invalid } from '../errors.ts';
 import { analyse } from '../text/analyse.ts';
 import type { Agent, Principal } from '../types.ts';
 import { type Earlier, readEarlier, toDelta, withdrawnBefore } from './delta.ts';
-import { buildPack, FrameTooLarge, type Pack, type PackInput } from './pack.ts';
+import { buildPack, FrameTooLarge, type Pack, type PackCandidate, type PackInput } from './pack.ts';
 import { writePackId } from './pack-id.ts';
 import type { Ranking } from './ranking.ts';
 import { commonBoundary, round, statusOf, toPlan, toResult, trackingId } from './results.ts';
@@ -14,6 +14,7 @@ import { type SearchRequest, type Stages, search } from './search.ts';
 import { limitOf, type Selected, type Selection, select, versionOf } from './select.ts';
 import { markSent } from './sent.ts';
 import { snippetOf } from './snippet.ts';
+import { inTurns } from './turns.ts';
 
 export interface ContextAnswer {
   readonly text: string;
@@ -30,9 +31,9 @@ export async function recallContext(
   stages: Stages,
 ): Promise<ContextAnswer> {
   const earlier = await readEarlier(deps, principal, input.since_pack, request);
-  const answer = (ranking: Ranking, selection: Selection) => {
+  const answer = async (ranking: Ranking, selection: Selection) => {
     const begun = performance.now();
-    const made = makeAnswer(deps, principal, agent, input, request, { ranking, selection, earlier });
+    const made = await makeAnswer(deps, principal, agent, input, request, { ranking, selection, earlier });
     stages.set('pack', performance.now() - begun);
     return made;
   };
@@ -40,9 +41,9 @@ export async function recallContext(
     const selection = await select(tx, principal, input, request, ranking);
     if (request.session === undefined || request.unsent) return () => answer(ranking, selection);
     // What is sent is written down before it is sent, in the transaction that holds the session.
-    const made = answer(ranking, selection);
+    const made = await answer(ranking, selection);
     await markSent(tx, principal.owner, request.session, made.sent, deps.now());
-    return () => made;
+    return async () => made;
   });
   return found();
 }
@@ -53,17 +54,17 @@ interface FoundState {
   readonly earlier: Earlier | undefined;
 }
 
-function makeAnswer(
+async function makeAnswer(
   deps: Deps,
   principal: Principal,
   agent: Agent,
   input: ContextInput,
   request: SearchRequest,
   found: FoundState,
-): ContextAnswer & { readonly sent: readonly { readonly id: string; readonly version: number }[] } {
+): Promise<ContextAnswer & { readonly sent: readonly { readonly id: string; readonly version: number }[] }> {
   const { ranking, selection, earlier } = found;
   const { kept, rows, oppositions } = selection;
-  const pack = makePack(deps, input, request, found);
+  const pack = await makePack(deps, input, request, found);
   const shown = pack.items.map((item) => ({ item, row: rows.get(item.candidate.entry.candidate.seq)! }));
   const items = shown.map(({ item, row }) => ({
     ...toResult(item.candidate.entry, row, agent, snippetOf(item.text, ranking.weights), input.explain ?? false),
@@ -146,9 +147,9 @@ function toPackCandidate({ entry }: Selected, row: MemoryRow | undefined) {
   };
 }
 
-function packOrRefuse<C extends Parameters<typeof buildPack>[0]['candidates'][number]>(input: PackInput<C>): Pack<C> {
+async function packOrRefuse<C extends PackCandidate>(input: PackInput<C>): Promise<Pack<C>> {
   try {
-    return buildPack(input);
+    return await inTurns(buildPack(input));
   } catch (error) {
     if (!(error instanceof FrameTooLarge)) throw error;
     throw invalid(

@@ -101,8 +101,11 @@ export class FrameTooLarge extends Error {
   }
 }
 
-/** @throws FrameTooLarge when the budget is that of the answer and not even its fixed lines fit, whatever was found. */
-export function buildPack<C extends PackCandidate>(input: PackInput<C>): Pack<C> {
+/**
+ * In steps of an item each, since one of half a megabyte takes a quarter of a second.
+ * @throws FrameTooLarge when the budget is that of the answer and not even its fixed lines fit, whatever was found.
+ */
+export function* buildPack<C extends PackCandidate>(input: PackInput<C>): Generator<void, Pack<C>> {
   const { candidates, request, count } = input;
   const { kept, duplicates } =
     input.duplicates === undefined
@@ -116,7 +119,7 @@ export function buildPack<C extends PackCandidate>(input: PackInput<C>): Pack<C>
   const notice = makeNotice(input.withdrawn ?? [], request.maxTokens - frame, (text) => count(text, request.tokenizer));
   let room = notice.room;
   for (;;) {
-    const shown = share(drafts, room);
+    const shown = yield* share(drafts, room);
     const dropped = listDropped(kept, duplicates, drafts.length, shown.length);
     const pack = assemble(input, { kept, drafts, shown, dropped, notice: notice.text });
     const { usedTokens, renderedTokens } = pack.budget;
@@ -129,10 +132,11 @@ export function buildPack<C extends PackCandidate>(input: PackInput<C>): Pack<C>
 }
 
 /** The items that fit into `room`, each at its length. The order of the two phases is what makes P2 hold. */
-function share<C>(drafts: readonly Draft<C>[], room: number): Shown[] {
+function* share<C>(drafts: readonly Draft<C>[], room: number): Generator<void, Shown[]> {
   const shown: Shown[] = [];
   let left = room;
   for (const draft of drafts) {
+    yield;
     left -= draft.reference();
     const share = draft.share();
     if (share.cost > left) {
@@ -145,6 +149,7 @@ function share<C>(drafts: readonly Draft<C>[], room: number): Shown[] {
   for (const [at, draft] of drafts.entries()) {
     const share = draft.share();
     if (!share.truncated) continue;
+    yield;
     const whole = draft.whole(left + share.cost);
     if (whole === undefined) {
       shown[at] = draft.more(left + share.cost) ?? share;

@@ -3,6 +3,7 @@
  * Nothing is decided here: token, scopes, boundaries and limits are those of the route behind.
  */
 import { invalid } from '../errors.ts';
+import { uuidOf } from '../http/fields.ts';
 import type { OperationName } from './schema.ts';
 
 export type Arguments = Readonly<Record<string, unknown>>;
@@ -25,11 +26,11 @@ interface Operation {
 const get = (path: string, input: Arguments): RouteRequest => ({ method: 'GET', path, input });
 const post = (path: string, input: Arguments): RouteRequest => ({ method: 'POST', path, input });
 
-/** The id, encoded for a path, and the rest. @throws ApiError validation_error */
+/** The id, for a path in which nothing but an id may stand, and the rest. @throws ApiError validation_error, not_found */
 function withId({ id, todo_id, memory_id, ...rest }: Arguments): { id: string; rest: Arguments } {
   const given = id ?? todo_id ?? memory_id;
   if (typeof given !== 'string' || given === '') throw invalid('body', 'arguments', 'id is missing', 'missing');
-  return { id: encodeURIComponent(given), rest };
+  return { id: uuidOf(given), rest };
 }
 
 const idOf = (reply: RouteReply): unknown => reply.id;

@@ -8,7 +8,7 @@ import { compatibilityForm } from './unicode.ts';
 import { wordsOf } from './words.ts';
 
 /** UTF-16 units; longer texts are duplicates only when they are equal, since taking them apart costs more than it saves. */
-const LONGEST_COMPARED = 4000;
+export const LONGEST_COMPARED = 4000;
 
 const words = (list: string): ReadonlySet<string> => new Set(list.split(' '));
 

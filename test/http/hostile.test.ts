@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { ERRORS } from '../../src/errors.ts';
 import { startService } from '../helpers/service.ts';
@@ -13,6 +14,8 @@ t.test('hostile input gets a clear error, and nothing is half-done', async (t) =
   const remember = (body: unknown) => ['POST', '/remember', body] as const;
   const recall = (body: unknown) => ['POST', '/recall', body] as const;
   const context = (body: unknown) => ['POST', '/recall/context', body] as const;
+  const many = `{"content":"a","metadata":{"a":[${'1,'.repeat(1_000_000)}1]}}`;
+  const token = service.token({ scopes: ['memory:read', 'memory:write', 'memory:delete', 'tokens:manage'] });
   const cases: readonly (readonly [string, readonly ['POST' | 'GET', string, unknown], number, string, string?])[] = [
     ['no content', remember({}), 422, 'validation_error', 'content'],
     ['empty content', remember({ content: '' }), 422, 'validation_error', 'content'],
@@ -72,6 +75,31 @@ t.test('hostile input gets a clear error, and nothing is half-done', async (t) =
     ],
     ['a mistyped field', remember({ content: 'a', buckett: 'b' }), 422, 'validation_error', 'did you mean bucket?'],
     ['__proto__ as a field', ['POST', '/remember', '{"content":"a","__proto__":{"x":1}}'], 400, 'bad_json'],
+    ['a list of a million', ['POST', '/remember', many], 422, 'validation_error', 'more than 10,000 values'],
+    [
+      'a number that JSON cannot tell',
+      ['POST', '/remember', '{"content":"a","metadata":{"n":1e400}}'],
+      422,
+      'validation_error',
+      'too large',
+    ],
+    [
+      '__proto__ in a filter that came as text',
+      ['GET', `/recall?query=q&metadata=${encodeURIComponent('{"__proto__":{"a":1}}')}`, undefined],
+      422,
+      'validation_error',
+      '__proto__',
+    ],
+    ['a NUL in the id of a team', ['GET', '/teams/%00/members', undefined], 404, 'not_found'],
+    ['a NUL in the id of a token', ['POST', '/tokens/%00/rotate', {}], 404, 'not_found'],
+    ['a NUL in a path of the reference page', ['GET', '/static/%00', undefined], 400, 'bad_request'],
+    [
+      'a version beyond all',
+      ['GET', `/memories/${id}/versions?before=9007199254740991`, undefined],
+      422,
+      'validation_error',
+      'before',
+    ],
     ['a team of others', remember({ content: 'a', team_id: 'red' }), 403, 'boundary_denied'],
     ['a list as the body', remember([]), 422, 'validation_error'],
     ['a string as the body', ['POST', '/remember', '"hello"'], 422, 'validation_error'],
@@ -163,7 +191,7 @@ t.test('hostile input gets a clear error, and nothing is half-done', async (t) =
 
   for (const [title, [method, at, body], status, code, named] of cases) {
     await t.test(title, async (t) => {
-      const reply = await call(method, at, body === undefined ? {} : { body });
+      const reply = await call(method, at, body === undefined ? { token } : { token, body });
       t.equal(reply.status, status, reply.text.slice(0, 300));
       t.equal(reply.body.error.code, code);
       t.equal(reply.body.request_id, reply.headers['x-request-id']);
@@ -188,6 +216,32 @@ t.test('hostile input gets a clear error, and nothing is half-done', async (t) =
     });
     t.equal(reply.statusCode, 415);
     t.equal(reply.json().error.code, 'unsupported_media_type');
+  });
+
+  await t.test(
+    'bytes that are not what they are said to be are refused, and never stored as question marks',
+    async (t) => {
+      const send = (payload: Buffer, headers: Record<string, string> = {}) =>
+        service.app.inject({
+          method: 'POST',
+          url: '/v1/remember',
+          headers: { authorization: `Bearer ${service.token()}`, 'content-type': 'application/json', ...headers },
+          payload,
+        });
+      const latin1 = await send(Buffer.from('{"content":"caf\xe9"}', 'latin1'));
+      t.match(latin1.json(), { error: { code: 'bad_json', message: /UTF-8/ } });
+      const packed = await send(gzipSync('{"content":"packed"}'), { 'content-encoding': 'gzip' });
+      t.match([packed.statusCode, packed.json()], [415, { error: { code: 'unsupported_media_type' } }]);
+    },
+  );
+
+  await t.test('of thousands of unknown fields the first are named', async (t) => {
+    const body = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`a${i}`, 1]));
+    const refused = await call('POST', '/recall', { body: { ...body, query: 'q' } });
+    t.match([refused.status, refused.body.detail.length], [422, 20]);
+    t.equal((await call('POST', '/v1/recall', { body: { ...body, query: 'q' } })).body.warnings.length, 20);
+    const scopes = await call('POST', '/tokens', { token, body: { name: 'n', scopes: Array(9_000).fill('x') } });
+    t.match([scopes.status, scopes.body.detail.length], [422, 50]);
   });
 
   await t.test('a body beyond the limit is refused unread', async (t) => {
@@ -295,6 +349,9 @@ t.test('a client that drips its request is cut off, and others are answered mean
   ]);
   const other = await fetch(new URL('/health', address));
   t.equal(other.status, 200);
+  t.match(await drip('GET /health HTTP/1.1\r\nConnection: close\r\n\r\n', ''), /^HTTP\/1\.1 400 .*"bad_request"/s);
+  const expecting = 'GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: a miracle\r\n\r\n';
+  t.match(await drip(expecting, ''), /^HTTP\/1\.1 200 /);
   for (const [i, answer] of (await slow).entries()) {
     t.match(answer, /^HTTP\/1\.1 408 /, `${i}`);
     t.match(answer, /"code":"request_timeout"/, `${i}`);

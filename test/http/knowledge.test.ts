@@ -565,10 +565,19 @@ t.test('knowledge', async (t) => {
     await refused('text/plain', Buffer.alloc(41 * 1024 * 1024, 'x'), 413, 'payload_too_large', /large/);
     await refused('text/markdown', '# a\nb\n'.repeat(60_000), 413, 'payload_too_large', /headings/);
     await refused('image/png', 'x', 415, 'unsupported_media_type', /application\/pdf/);
+    // 1,023 signs of three bytes that no compression makes shorter
+    const signs = Array.from({ length: 1_023 }, (_, i) => String.fromCodePoint(0x4e00 + ((i * 7_919) % 20_000))).join(
+      '',
+    );
+    await refused('application/json', JSON.stringify({ text: 'x', source: signs }), 422, 'validation_error', /source/);
     await refused('application/json', '{"text": 5}', 422, 'validation_error', /text/);
     await refused('application/json', '{}', 422, 'validation_error', /text/);
     await refused('application/json', '{"text":"x","colour":"red"}', 422, 'validation_error', /colour/);
     t.match(await rowsOf(base), { memories: 0, documents: 0, postings: 0 });
+
+    // a heading that is cut in the midst of a sign
+    const heading = await upload(at, 'text/html', `<h1>${'a'.repeat(299)}👩‍🚀 and on</h1><p>The text below it.</p>`);
+    t.equal(heading.status, 201, heading.text);
 
     const line = await upload(at, 'text/plain', `${'x'.repeat(30_000)} ${'👩‍🚀'.repeat(2_000)}`);
     t.equal(line.status, 201, line.text);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import t from 'tap';
 import { SWEEPS } from '../../src/app.ts';
@@ -591,6 +592,9 @@ t.test('the life of a memory', async (t) => {
     ]) {
       t.equal(recalledText(content), undefined, content);
     }
+    const begun = performance.now();
+    t.equal(recalledText('[1] 2024-05-04\nx\n'.repeat(30_000)), undefined);
+    t.ok(performance.now() - begun < 1_000, 'in time linear in its length');
     t.equal(
       recalledText(
         `A long report on the parser.\n${'It explains how lines are read, one after another. '.repeat(20)}\nReference: 1 | Type: x | Location: y`,
@@ -621,6 +625,10 @@ t.test('the life of a memory', async (t) => {
         const reply = await call('POST', '/memories/forget', body);
         t.same([reply.status, reply.body.error?.code], [422, 'validation_error'], JSON.stringify(body));
       }
+      // what is sent to forget one memory, with an id that is empty
+      const one = await call('POST', '/memories//forget', { bucket: 'public', mode: 'hard_delete' });
+      t.same([one.status, one.body.error?.code], [404, 'not_found']);
+      t.equal((await ok('GET', '/memories')).total, 12);
       t.match(await ok('POST', '/memories/forget', { path_prefix: 'drop', dry_run: true }), {
         count: 6,
         status: 'dry_run',
@@ -984,6 +992,19 @@ t.test('an export imported into an empty owner gives the same packs, byte for by
     'importing twice changes nothing',
   );
 
+  await t.test('a long session of which each memory expires is imported', async (t) => {
+    const { ok } = as(into, 'passing');
+    const line = (_: unknown, i: number) =>
+      JSON.stringify({
+        ...{ id: randomUUID(), content: `passing note ${i}`, memory_type: 'working', session_id: 'one' },
+        expires_at: '2099-01-01T00:00:00Z',
+      });
+    for (let page = 0; page < 2; page++)
+      t.match(await ok('POST', '/memories/import', { jsonl: Array.from({ length: 250 }, line).join('\n') }), {
+        imported: 250,
+      });
+  });
+
   await t.test('a page with a fault is refused by line, and nothing of it is stored', async (t) => {
     const { call, ok } = as(into, 'careful');
     const rare = (length: number) =>
@@ -1004,6 +1025,12 @@ t.test('an export imported into an empty owner gives the same packs, byte for by
       [[good(1, { bucket: '%' })], 422, 'validation_error', 'line 1'],
       // more than a row of an index takes
       [[good(1, { session_id: rare(1_024) })], 422, 'validation_error', 'line 1'],
+      [[good(1), `{"metadata":${'{"a":'.repeat(9_000)}1${'}'.repeat(9_000)}}`], 422, 'validation_error', 'line 2'],
+      [['{"metadata":{"__proto__":{"a":1}}}'], 422, 'validation_error', '__proto__'],
+      [['{"metadata":{"n":1e400}}'], 422, 'validation_error', 'too large'],
+      [[good(1, { semantic_key: 'k'.repeat(257) })], 422, 'validation_error', 'semantic_key'],
+      [[good(1, { version: 2_147_483_647 })], 422, 'validation_error', 'version'],
+      [[good(1, { versions: Array(5_000).fill({}) })], 422, 'validation_error', 'versions.0'],
       [
         [
           good(1, {

@@ -168,7 +168,11 @@ t.test('skill operations', async (t) => {
       t.equal(reply.body.request_id, reply.headers['x-request-id']);
       t.equal(reply.body.error.request_id, reply.headers['x-request-id']);
     }
-    t.match((await run('forget', { id: '../../../etc/passwd' })).body, { ok: false, error: { code: /not_found/ } });
+    // an id that a URL would take for a step up or for nothing leads to no other route: '.' to that which forgets all that match
+    const kept = await result('remember', { content: 'stays', bucket: 'kept' });
+    for (const id of ['../../../etc/passwd', '.', '..'])
+      t.match((await run('forget', { id, bucket: 'kept' })).body, { ok: false, error: { code: 'not_found' } });
+    t.match(await result('update', { id: kept, content: 'stays here' }), { id: kept });
     t.equal(
       (await call('POST', '/v1/skill/operations', { token: mine, body: { operation: 'recall', arguments: 'query' } }))
         .status,

@@ -112,7 +112,16 @@ t.test('from turn to turn', async (t) => {
   await t.test('a pack id that is cut, changed or invented is refused', async (t) => {
     const { pack_id } = await pack('kiln burns');
     const flipped = pack_id.slice(0, 8) + (pack_id[8] === 'A' ? 'B' : 'A') + pack_id.slice(9);
-    for (const since_pack of [pack_id.slice(0, -4), flipped, 'pk_', 'ut_abc', `${pack_id}AAAA`, 'x'.repeat(9_000)]) {
+    const invented = writePackId([{ id: 'ffffffff-0000-0000-0000-000000000001', version: 1 }]);
+    for (const since_pack of [
+      pack_id.slice(0, -4),
+      flipped,
+      invented,
+      'pk_',
+      'ut_abc',
+      `${pack_id}AAAA`,
+      'x'.repeat(9_000),
+    ]) {
       const reply = await call('POST', '/recall/context', { query: 'kiln', since_pack });
       t.match(reply, { status: 422 }, since_pack.slice(0, 20));
       t.match(reply.text, 'since_pack');

@@ -9,7 +9,14 @@ import { get_encoding } from 'tiktoken';
 import type { Withdrawn } from '../../src/recall/delta.ts';
 import { withoutNearDuplicates } from '../../src/recall/duplicates.ts';
 import { makeExcerpter } from '../../src/recall/excerpt.ts';
-import { buildPack, FrameTooLarge, type Pack, type PackCandidate, type PackRequest } from '../../src/recall/pack.ts';
+import {
+  FrameTooLarge,
+  type Pack,
+  type PackCandidate,
+  type PackInput,
+  type PackRequest,
+  buildPack as stepsOfPack,
+} from '../../src/recall/pack.ts';
 import { EMPTY_ANSWER, renderAnswer, renderContext, renderLabel } from '../../src/recall/render.ts';
 import { foldContent, graphemeCut, inline, neutralise, restore } from '../../src/recall/sanitize.ts';
 import { splitSentences } from '../../src/recall/sentences.ts';
@@ -137,6 +144,12 @@ const requestArb: fc.Arbitrary<PackRequest> = fc.record({
 });
 
 const WEIGHTS = new Map([...analyse('red car'), '发布', '食べ', 'nobodi'].map((term, at) => [term, at + 1]));
+
+/** All its steps at once. */
+function buildPack<C extends PackCandidate>(input: PackInput<C>): Pack<C> {
+  const steps = stepsOfPack(input);
+  for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
+}
 
 const pack = <C extends PackCandidate>(candidates: readonly C[], request: PackRequest, counter = count): Pack<C> =>
   buildPack({ candidates, request, weights: WEIGHTS, terms: analyse, count: counter });

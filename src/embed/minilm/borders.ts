@@ -40,7 +40,20 @@ export function isClusterBorder(text: string, offset: number): boolean {
   const before = String.fromCodePoint(text.codePointAt(offset - (insidePair(text, offset - 1) ? 2 : 1))!);
   const pair = before + String.fromCodePoint(text.codePointAt(offset)!);
   if (JOINING.test(before) || REGIONAL_PAIR.test(pair)) return false;
-  return [...graphemeSegmenter.segment(pair)].length === 2;
+  return isTwoClusters(pair);
+}
+
+/** The segmenter takes microseconds for each, and most texts are made of few pairs. About 1 MB when full; then it starts afresh. */
+const MAX_REMEMBERED = 10_000;
+const remembered = new Map<string, boolean>();
+
+function isTwoClusters(pair: string): boolean {
+  const known = remembered.get(pair);
+  if (known !== undefined) return known;
+  if (remembered.size >= MAX_REMEMBERED) remembered.clear();
+  const two = [...graphemeSegmenter.segment(pair)].length === 2;
+  remembered.set(pair, two);
+  return two;
 }
 
 /** The borders a segmenter finds inside a window, at most `most`, without the one at the window's end. */

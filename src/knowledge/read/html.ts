@@ -16,7 +16,13 @@ const BLOCKS = set(
 );
 
 const LONGEST_TITLE = 300;
-const inOneLine = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(0, LONGEST_TITLE);
+/** Without half of a pair where it was cut. */
+const inOneLine = (text: string): string =>
+  text
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, LONGEST_TITLE)
+    .replace(/\p{Surrogate}$/u, '');
 
 export function readHtml(html: string): Extracted {
   const out = makeWriter();

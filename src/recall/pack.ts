@@ -7,19 +7,12 @@
  * passed on: the next budget would take it back. A larger `maxItems` is another question and may shorten items.
  */
 import type { CountTokens, TokenizerName } from '../types.ts';
+import { assemble } from './assemble.ts';
 import type { Withdrawn } from './delta.ts';
 import { type Draft, makeDraft, type Shown } from './draft.ts';
 import { type Duplicate, withoutNearDuplicates } from './duplicates.ts';
 import { makeNotice } from './notice.ts';
-import {
-  type AnswerLines,
-  EMPTY_ANSWER,
-  type Labelled,
-  type Referenced,
-  renderAnswer,
-  renderContext,
-  renderHead,
-} from './render.ts';
+import { type Labelled, type Referenced, renderHead } from './render.ts';
 
 export interface PackCandidate extends Labelled, Referenced {
   readonly content: string;
@@ -197,55 +190,4 @@ function listDropped(
     .slice(shown)
     .flatMap(({ id, known, reason }): Dropped[] => (known ? [] : [{ id, reason }]));
   return [...left, ...duplicates.map(({ id, of }): Dropped => ({ id, reason: 'near_duplicate', of }))];
-}
-
-interface Parts<C> {
-  readonly kept: readonly C[];
-  readonly drafts: readonly Draft<C>[];
-  readonly shown: readonly Shown[];
-  readonly dropped: readonly Dropped[];
-  readonly notice: string | undefined;
-}
-
-function assemble<C extends PackCandidate>(
-  { request, withdrawn, count }: PackInput<C>,
-  { kept, drafts, shown, dropped, notice }: Parts<C>,
-): Pack<C> {
-  const { maxItems, maxTokens, tokenizer } = request;
-  const items = shown.flatMap(({ text, block, tokens, truncated }, at): PackItem<C>[] => {
-    const { candidate, fullTokens } = drafts[at]!;
-    if (candidate.known) return [];
-    return [{ candidate, text, block, tokens, fullTokens: truncated ? fullTokens() : tokens, truncated }];
-  });
-  const unchanged = kept.filter(({ known }) => known).map(({ id }) => id);
-  const shortened = items
-    .filter(({ truncated }) => truncated)
-    .map(({ candidate, tokens, fullTokens }) => ({ id: candidate.id, tokens, full_tokens: fullTokens }));
-  const contextText = renderContext([...items.map(({ block }) => block), ...(notice === undefined ? [] : [notice])]);
-  const usedTokens = count(contextText, tokenizer);
-  const answer: AnswerLines = {
-    items: items.map(({ candidate }) => candidate),
-    contextText,
-    maxItems,
-    maxTokens,
-    usedTokens,
-    dropped: dropped.length,
-    shortened: shortened.length,
-    unchanged: withdrawn && unchanged.length,
-  };
-  const answerText = renderAnswer(answer);
-  // context_text begins with `[` after a line feed, so the lines before it are counted alone
-  const renderedTokens =
-    answerText === EMPTY_ANSWER ? count(EMPTY_ANSWER, tokenizer) : count(renderHead(answer), tokenizer) + usedTokens;
-  const budget = {
-    maxItems,
-    maxTokens,
-    usedItems: items.length,
-    usedTokens,
-    renderedTokens,
-    tokenizer,
-    dropped,
-    shortened,
-  };
-  return { items, unchanged, contextText, answerText, budget };
 }

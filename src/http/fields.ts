@@ -6,7 +6,7 @@ import { isBlank, utf8Length } from '../text/unicode.ts';
 import { MEMORY_TYPES } from '../types.ts';
 import { hashInstance } from './auth.ts';
 
-const MAX_QUERY_LENGTH = 4_000;
+export const MAX_QUERY_LENGTH = 4_000;
 export const MAX_CONTENT_BYTES = 524_288;
 const MAX_NAME = 256;
 export const MAX_PATH = 1_024;

@@ -229,6 +229,13 @@ t.test('clients', async (t) => {
       context_text: /pytest/,
       items: [{ similarity: Number, scope: 'hermes/default', agent_boundary: 'self' }],
     });
+    const pasted = { query: `does Bruno prefer pytest ${'\u{1f4dd}'.repeat(3_000)}`, max_tokens: 900 };
+    for (const path of ['/v1/recall/context', '/api/v1/recall'])
+      t.match(
+        (await send('POST', path, pasted)).body,
+        { warnings: [/^query: only its first 4000/] },
+        `${path}: a message of any length`,
+      );
     const strict = await send(
       'GET',
       '/v1/memories/search?query=pytest&bucket=%25&memory_type=%25&limit=5&explain=false&prefer_working=false',

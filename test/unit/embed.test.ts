@@ -10,6 +10,7 @@ import { makeEmbedder } from '../../src/embed/index.ts';
 import { gloss } from '../../src/embed/minilm/gloss/index.ts';
 import { makeMiniLm, packagedWeights, pauseAfter, startWorker } from '../../src/embed/minilm/index.ts';
 import { splitSpans } from '../../src/embed/minilm/split.ts';
+import { lateScore } from '../../src/recall/late.ts';
 
 const scratch = await mkdtemp(path.join(tmpdir(), 'xmemo-embed-'));
 const local = await makeEmbedder({ kind: 'minilm', modelDir: scratch });
@@ -75,6 +76,42 @@ t.test('token bits cover the content words and rank a paraphrase above an unrela
 
   const long = await one(local, 'alpha beta gamma delta. '.repeat(100_000));
   t.ok(long.tokens!.pieces.length <= 254, 'a text beyond the window is cut');
+});
+
+t.test('late interaction is that of a naive reading, and what stands beside counts three quarters', (t) => {
+  const token = fc.uint8Array({ minLength: 48, maxLength: 48 });
+  const near = fc
+    .tuple(token, fc.constantFrom(0, 1, 8, 40))
+    .map(([bits, kept]) => bits.map((b, i) => (i < kept ? 0 : b)));
+  const passage = fc.array(near, { maxLength: 5 }).map((tokens) => Buffer.concat(tokens));
+  const cosine = (a: Uint8Array, b: Uint8Array) => Math.cos((Math.PI * hamming(a, b)) / 384);
+  t.doesNotThrow(() =>
+    fc.assert(
+      fc.property(
+        fc.array(near, { minLength: 1, maxLength: 4 }),
+        fc.array(fc.constantFrom(0, 0.5, 3), { minLength: 4, maxLength: 4 }),
+        passage,
+        fc.array(passage, { maxLength: 2 }),
+        (asked, rarity, own, beside) => {
+          const all = (bits: Uint8Array) => tokensOf({ bits, pieces: [], words: [] });
+          const scored = asked.map((a, i) => {
+            const best = Math.max(-1, ...all(own).map((b) => cosine(a, b)));
+            const other = Math.max(-1, ...beside.flatMap((one) => all(one).map((b) => 0.75 * cosine(a, b))));
+            return { weight: rarity[i]!, best, gain: Math.max(0, other - best) };
+          });
+          const total = scored.reduce((sum, { weight }) => sum + weight, 0);
+          const mean = (of: 'best' | 'gain') =>
+            total === 0 ? 0 : scored.reduce((sum, one) => sum + one.weight * one[of], 0) / total;
+          const bits = new Uint32Array(Uint8Array.from(asked.flatMap((a) => [...a])).buffer);
+          const weights = Float64Array.from(rarity.slice(0, asked.length));
+          const found = lateScore({ tokens: bits, weights }, { own, beside });
+          return Math.abs(found.own - mean('best')) < 1e-9 && Math.abs(found.beside - mean('gain')) < 1e-9;
+        },
+      ),
+      { numRuns: Number(process.env.FC_RUNS ?? 200) },
+    ),
+  );
+  t.end();
 });
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });

@@ -8,11 +8,11 @@ import { ensureModel, findSpaces } from '../db/spaces.ts';
 import { sql } from '../db/sql.ts';
 import { type Filters, matches, visible } from '../db/visible.ts';
 import type { Deps } from '../deps.ts';
-import type { Embedding } from '../embed/embedder.ts';
 import { isUuid } from '../http/fields.ts';
 import type { Principal } from '../types.ts';
 import { findCandidates, NOTHING } from './candidates.ts';
 import { constantsOf } from './constants.ts';
+import { embedQuery } from './embed-query.ts';
 import { readPast } from './past.ts';
 import { readQuestion } from './question.ts';
 import { type Asked, exact, type Ranking, rankFound } from './ranking.ts';
@@ -91,7 +91,7 @@ async function prepare(deps: Deps, principal: Principal, request: SearchRequest)
   const [own, model, embedded] = await Promise.all([
     knowledge?.alone ? [] : findSpaces(deps.db, spacesOf(principal, request.team)),
     ensureModel(deps.db, deps.embedder),
-    embedQuery(deps, query, degraded),
+    embedQuery(deps, principal.owner, query, degraded),
     request.after,
   ]);
   return {
@@ -102,17 +102,6 @@ async function prepare(deps: Deps, principal: Principal, request: SearchRequest)
     embedded,
     degraded,
   };
-}
-
-async function embedQuery(deps: Deps, query: string, degraded: string[]): Promise<Embedding | undefined> {
-  try {
-    const [embedding] = await deps.embedder.embed([query], 'query');
-    return embedding;
-  } catch (error) {
-    deps.log.warn({ err: error, event: 'embedding_failed' }, 'a query is answered without its vector');
-    degraded.push('the embedder failed: found by words alone');
-    return undefined;
-  }
 }
 
 function stopwatch(stages: Stages): (stage: string) => void {

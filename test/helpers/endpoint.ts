@@ -107,7 +107,7 @@ export const optionsOf = (
   sendDimensions: false,
   prefixes: { query: '', passage: '' },
   batch: 64,
-  limits: { query: 300, passage: 1_500 },
+  limits: { query: 2_000, passage: 3_000 },
   maxTokens: 512,
   ...other,
 });

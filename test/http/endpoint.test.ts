@@ -146,10 +146,10 @@ t.test('the client of the endpoint', async (t) => {
     endpoint.behaviour = 'hang';
     await new Promise((resolve) => setTimeout(resolve, 100)); // the measuring of the band, under way since the last query, has failed
     const began = performance.now();
-    t.match(await failure(embedder.embed(['a'], 'query')), { message: /within 300 ms/ });
+    t.match(await failure(embedder.embed(['a'], 'query')), { message: /within 2000 ms/ });
     const many = await Promise.allSettled(Array.from({ length: 40 }, () => embedder.embed(['a'], 'query')));
     t.ok(many.every(({ status }) => status === 'rejected'));
-    t.ok(performance.now() - began < 10_000, 'also for those that wait for a lane');
+    t.ok(performance.now() - began < 30_000, 'also for those that wait for a lane');
     const other = makeOpenAi(optionsOf(endpoint, 64, { limits: { query: 60_000, passage: 60_000 } }));
     const open = failure(other.embed(['a'], 'passage'));
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -185,6 +185,25 @@ t.test('the client of the endpoint', async (t) => {
     t.equal(retryAfterOf('soon', 0), undefined);
   });
 });
+
+t.test('a question is embedded once for its owner, and again where that failed', (t) =>
+  withEndpoint(async (endpoint) => {
+    const service = await startService({ embedder: makeOpenAi(optionsOf(endpoint, 64)) });
+    t.teardown(() => service.close());
+    await remember(service, TEXT);
+    const query = 'what was repainted';
+    const asked = () => endpoint.asked.filter(({ body }) => body.input.includes(query)).length;
+    endpoint.behaviour = { status: 500 };
+    t.equal((await recall(service, query)).body.status, 'degraded');
+    endpoint.behaviour = 'well';
+    const before = asked();
+    t.ok((await recall(service, query)).body.results[0].similarity > 0);
+    await service.call('POST', '/recall/context', { body: { query } });
+    t.equal(asked(), before + 1);
+    await service.call('GET', '/recall', { token: service.token({ owner: 'bob' }), query: { query } });
+    t.equal(asked(), before + 2, 'another owner does not learn by the time that it was asked');
+  }),
+);
 
 t.test('the service over an endpoint that fails', (t) =>
   withEndpoint(async (endpoint) => {
@@ -254,7 +273,7 @@ t.test('an import asks for many vectors a request, and for no more once the endp
     endpoint.behaviour = 'hang';
     const began = performance.now();
     t.equal((await imported(lines(200))).body.imported, 150);
-    t.ok(performance.now() - began < 10_000, 'it waits for one limit and not for each');
+    t.ok(performance.now() - began < 30_000, 'it waits for one limit and not for each');
     t.same(await passages(service.deps), { 'openai:hash-64:64@1': 150 });
   }),
 );
@@ -363,7 +382,7 @@ t.test('the service repairs by itself, and stops at once', (t) =>
     while (Object.keys(await passages(service.deps)).length === 0) await new Promise((go) => setTimeout(go, 20));
     const began = performance.now();
     await keeping.stop();
-    t.ok(performance.now() - began < 10_000);
+    t.ok(performance.now() - began < 30_000);
 
     const standIn: Embedder = { ...makeHashing({ dimensions: 64 }), degraded: 'it stands in' };
     await keepEmbedded({ ...service.deps, embedder: standIn }).stop();

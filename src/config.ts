@@ -81,6 +81,10 @@ export const configSchema = z.object({
   AGENT_REGISTRATIONS_PER_HOUR: int(0, 100_000)
     .default(20)
     .describe('Temporary agents, and as many OAuth programs, that one address may register an hour. 0: no limit.'),
+  // Many people may sit behind one address; each code is a row that is kept for a day.
+  DEVICE_LOGINS_PER_HOUR: int(0, 100_000)
+    .default(200)
+    .describe('Logins of a device that one address may begin an hour. 0: no limit.'),
   TRUST_PROXY: z
     .string()
     .min(1)

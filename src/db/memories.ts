@@ -9,19 +9,12 @@ import { visible } from './visible.ts';
 export const ACTIONS = ['remember', 'update', 'forget', 'restore', 'redact'] as const;
 export type Action = (typeof ACTIONS)[number];
 
-export interface MemoryRow {
-  readonly space_id: number;
-  readonly space_kind: SpaceKind;
-  /** bigint, as text. */
-  readonly seq: string;
-  readonly id: string;
-  readonly owner_id: string;
-  readonly team_id: string | null;
+/** What each version of a memory has of its own. */
+export interface VersionColumns {
   readonly bucket: string;
   readonly scope: string | null;
   readonly path: string | null;
   readonly memory_type: MemoryType;
-  readonly status: MemoryStatus;
   readonly content: string;
   readonly semantic_key: string | null;
   readonly importance: number | null;
@@ -33,17 +26,28 @@ export interface MemoryRow {
   readonly agent_instance: string | null;
   readonly session_id: string | null;
   readonly position: number | null;
-  readonly metadata: Record<string, unknown>;
-  readonly provenance: Record<string, unknown>;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly provenance: Readonly<Record<string, unknown>>;
   readonly occurred_at: Date | null;
-  readonly created_at: Date;
-  readonly updated_at: Date;
   readonly expires_at: Date | null;
-  readonly version: number;
   /** What made this version. */
   readonly action: Action;
   /** Why, in the words of who made it. */
   readonly reason: string | null;
+}
+
+export interface MemoryRow extends VersionColumns {
+  readonly space_id: number;
+  readonly space_kind: SpaceKind;
+  /** bigint, as text. */
+  readonly seq: string;
+  readonly id: string;
+  readonly owner_id: string;
+  readonly team_id: string | null;
+  readonly status: MemoryStatus;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  readonly version: number;
 }
 
 /** The columns of MemoryRow, of `memories m` joined with `spaces s`. */

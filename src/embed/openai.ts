@@ -40,72 +40,12 @@ const AT_FAULT: ReadonlySet<number> = new Set([400, 413, 422]);
 const TRANSIENT: ReadonlySet<number> = new Set([408, 409, 425, 429]);
 
 export function makeOpenAi(options: EndpointOptions): Embedder {
-  const { model, dimensions, prefixes, batch, limits, maxTokens } = options;
-  const url = endpointOf(options.url);
-  const headers = {
-    'content-type': 'application/json',
-    ...(options.key !== undefined && { authorization: `Bearer ${options.key}` }),
-  };
-  const lanes = { query: makeLanes(LANES.query), passage: makeLanes(LANES.passage) };
-  const underWay = new Set<AbortController>();
+  const { dimensions, prefixes, batch, maxTokens } = options;
   let failing: string | undefined;
   let failures = 0;
   let band: Promise<Band> | undefined;
   let knownBand: Band | undefined;
-
-  async function post(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
-    const asked = { model, input: texts, ...(options.sendDimensions && { dimensions }) };
-    const response = await fetch(url, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify(asked),
-      signal,
-      redirect: 'error',
-    }).catch((error: unknown) => {
-      throw new EmbeddingFailed(`The embedding endpoint cannot be reached (${socketCode(error)}).`, 'later');
-    });
-    if (!response.ok) {
-      await response.body?.cancel();
-      const { status } = response;
-      const cure = AT_FAULT.has(status) ? 'texts' : TRANSIENT.has(status) || status >= 500 ? 'later' : 'never';
-      throw new EmbeddingFailed(
-        `The embedding endpoint answered with status ${status}.`,
-        cure,
-        retryAfterOf(response.headers.get('retry-after'), Date.now()),
-      );
-    }
-    const answer: unknown = await response.json().catch(() => undefined);
-    return vectorsOf(answer, texts.length, dimensions);
-  }
-
-  /** One request and its repetitions, all inside the limit. */
-  async function request(texts: readonly string[], kind: EmbedKind): Promise<Float32Array[]> {
-    const controller = new AbortController();
-    const { signal } = controller;
-    const until = performance.now() + limits[kind];
-    const timer = setTimeout(() => controller.abort(), limits[kind]);
-    underWay.add(controller);
-    try {
-      for (let tries = 1; ; tries++) {
-        try {
-          return await lanes[kind](signal, () => post(texts, signal));
-        } catch (error) {
-          // Once a call has failed, those after it try once: a writer must not wait for an endpoint that is down.
-          const last = failing !== undefined || tries === TRIES[kind];
-          if (!(error instanceof EmbeddingFailed) || error.cure !== 'later' || last) throw error;
-          const pause = error.retryAfter ?? FIRST_PAUSE_MS * 2 ** (tries - 1) * (0.5 + Math.random());
-          if (performance.now() + pause >= until) throw error;
-          await sleep(pause, undefined, { signal });
-        }
-      }
-    } catch (error) {
-      if (!signal.aborted) throw error;
-      throw new EmbeddingFailed(`The embedding endpoint did not answer within ${limits[kind]} ms.`, 'later');
-    } finally {
-      clearTimeout(timer);
-      underWay.delete(controller);
-    }
-  }
+  const calls = makeCalls(options, () => failing !== undefined);
 
   /** `pace`: whose limit, lanes and tries. */
   async function embed(texts: readonly string[], kind: EmbedKind, pace = kind): Promise<Embedding[]> {
@@ -116,8 +56,8 @@ export function makeOpenAi(options: EndpointOptions): Embedder {
       const vectors: Float32Array[] = [];
       // As many as there are lanes: the limit of a batch must not run while it waits for its own call's other batches.
       for (let from = 0; from < batches.length; from += LANES[pace]) {
-        const some = await Promise.all(batches.slice(from, from + LANES[pace]).map((texts) => request(texts, pace)));
-        vectors.push(...some.flat());
+        const some = batches.slice(from, from + LANES[pace]).map((texts) => calls.request(texts, pace));
+        vectors.push(...(await Promise.all(some)).flat());
       }
       failing = undefined;
       return vectors.map((vector) => ({ vector }));
@@ -146,7 +86,7 @@ export function makeOpenAi(options: EndpointOptions): Embedder {
       return failing;
     },
     get load() {
-      return { calls: underWay.size, failures };
+      return { calls: calls.underWay, failures };
     },
     get band() {
       return knownBand;
@@ -161,8 +101,84 @@ export function makeOpenAi(options: EndpointOptions): Embedder {
       return splitSpans(text, Math.max(Math.min(MIN_PASSAGE_TOKENS, maxTokens), room), estimateTokens);
     },
     async close() {
+      calls.abort();
+    },
+  };
+}
+
+/** Requests and their repetitions, each in a lane of its kind and inside the limit. `isFailing`: the last call failed. */
+function makeCalls(options: EndpointOptions, isFailing: () => boolean) {
+  const { limits } = options;
+  const post = makePost(options);
+  const lanes = { query: makeLanes(LANES.query), passage: makeLanes(LANES.passage) };
+  const underWay = new Set<AbortController>();
+
+  async function repeat(texts: readonly string[], kind: EmbedKind, signal: AbortSignal): Promise<Float32Array[]> {
+    const until = performance.now() + limits[kind];
+    for (let tries = 1; ; tries++) {
+      try {
+        return await lanes[kind](signal, () => post(texts, signal));
+      } catch (error) {
+        // Once a call has failed, those after it try once: a writer must not wait for an endpoint that is down.
+        const last = isFailing() || tries === TRIES[kind];
+        if (!(error instanceof EmbeddingFailed) || error.cure !== 'later' || last) throw error;
+        const pause = error.retryAfter ?? FIRST_PAUSE_MS * 2 ** (tries - 1) * (0.5 + Math.random());
+        if (performance.now() + pause >= until) throw error;
+        await sleep(pause, undefined, { signal });
+      }
+    }
+  }
+
+  return {
+    get underWay() {
+      return underWay.size;
+    },
+    async request(texts: readonly string[], kind: EmbedKind): Promise<Float32Array[]> {
+      const controller = new AbortController();
+      const timer = setTimeout(() => controller.abort(), limits[kind]);
+      underWay.add(controller);
+      try {
+        return await repeat(texts, kind, controller.signal);
+      } catch (error) {
+        if (!controller.signal.aborted) throw error;
+        throw new EmbeddingFailed(`The embedding endpoint did not answer within ${limits[kind]} ms.`, 'later');
+      } finally {
+        clearTimeout(timer);
+        underWay.delete(controller);
+      }
+    },
+    abort(): void {
       for (const controller of underWay) controller.abort();
     },
+  };
+}
+
+/** One request. */
+function makePost({ model, dimensions, sendDimensions, ...endpoint }: EndpointOptions) {
+  const url = endpointOf(endpoint.url);
+  const headers = {
+    'content-type': 'application/json',
+    ...(endpoint.key !== undefined && { authorization: `Bearer ${endpoint.key}` }),
+  };
+  return async (input: readonly string[], signal: AbortSignal): Promise<Float32Array[]> => {
+    const body = JSON.stringify({ model, input, ...(sendDimensions && { dimensions }) });
+    const response = await fetch(url, { method: 'POST', headers, body, signal, redirect: 'error' }).catch(
+      (error: unknown) => {
+        throw new EmbeddingFailed(`The embedding endpoint cannot be reached (${socketCode(error)}).`, 'later');
+      },
+    );
+    if (!response.ok) {
+      await response.body?.cancel();
+      const { status } = response;
+      const cure = AT_FAULT.has(status) ? 'texts' : TRANSIENT.has(status) || status >= 500 ? 'later' : 'never';
+      throw new EmbeddingFailed(
+        `The embedding endpoint answered with status ${status}.`,
+        cure,
+        retryAfterOf(response.headers.get('retry-after'), Date.now()),
+      );
+    }
+    const answer: unknown = await response.json().catch(() => undefined);
+    return vectorsOf(answer, input.length, dimensions);
   };
 }
 

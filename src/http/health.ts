@@ -1,7 +1,6 @@
 /** Live and ready differ: a database that is away must not make the container restart in a loop. */
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { ping } from '../db/db.ts';
 import { pendingMigrations } from '../db/migrate.ts';
 import type { Deps } from '../deps.ts';
 
@@ -49,15 +48,9 @@ export const healthRoutes =
         response: { 200: ready, 503: ready },
       },
       handler: async (_request, reply) => {
-        const [database, migrations] = await Promise.all([
-          probe(() => ping(deps.db), 'the database does not answer'),
-          probe(async () => {
-            const pending = await pendingMigrations(deps.db);
-            return pending.length === 0 ? undefined : `not run yet: ${pending.join(', ')}`;
-          }, 'the database does not answer'),
-        ]);
+        const { database, migrations } = await probe(deps);
         const model = stateOf(deps.embedder, progress());
-        const failed = database.state === 'failed' || migrations.state === 'failed';
+        const failed = migrations.state === 'failed';
         const status = failed ? 'unavailable' : model.state === 'degraded' ? 'degraded' : 'ready';
         if (failed) reply.header('retry-after', 5);
         return reply.code(failed ? 503 : 200).send({ status, database, migrations, model });
@@ -71,12 +64,15 @@ function stateOf({ id, degraded, failing }: Deps['embedder'], reembedding: Progr
   return { state: detail ? 'degraded' : 'ok', detail: detail ?? id, ...(reembedding && { reembedding }) };
 }
 
-/** `check` returns what is wrong, or nothing. An error's own text stays inside. */
-async function probe(check: () => Promise<unknown>, failure: string): Promise<z.infer<typeof part>> {
+/** One question for both: a database that tells its migrations answers. An error's own text stays inside. */
+async function probe({ db }: Deps): Promise<Record<'database' | 'migrations', z.infer<typeof part>>> {
   try {
-    const detail = await check();
-    return typeof detail === 'string' ? { state: 'failed', detail } : { state: 'ok' };
+    const pending = await pendingMigrations(db);
+    const migrations: z.infer<typeof part> =
+      pending.length === 0 ? { state: 'ok' } : { state: 'failed', detail: `not run yet: ${pending.join(', ')}` };
+    return { database: { state: 'ok' }, migrations };
   } catch {
-    return { state: 'failed', detail: failure };
+    const failed = { state: 'failed' as const, detail: 'the database does not answer' };
+    return { database: failed, migrations: failed };
   }
 }

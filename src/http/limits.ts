@@ -2,6 +2,7 @@
  * How often one may ask: per address before the token is looked at, per token after. Counted in this process alone: N replicas allow up to
  * N times as much. The limits are wide, since clients stay away for minutes after a few refusals.
  */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import rateLimit from '@fastify/rate-limit';
@@ -66,13 +67,19 @@ function networkOf(address: string): string {
     .join(':');
 }
 
+const within = new AsyncLocalStorage<true>();
+
+/** A request that one of our routes makes of another for its caller: the address was counted when it asked. */
+export const asCounted = <T>(ask: () => PromiseLike<T>): Promise<T> => within.run(true, async () => await ask()); // awaited in here: an injected request begins when it is waited for
+
 /** Also counts what fails authentication, and paths that do not exist. */
 export const addressLimit = (app: FastifyInstance, max: number): Limit =>
   makeLimit(app, {
     name: 'address',
     max,
     windowMs: MINUTE_MS,
-    keyOf: (request) => (request.routeOptions.config?.unlimited ? undefined : networkOf(request.ip)),
+    keyOf: (request) =>
+      request.routeOptions.config?.unlimited || within.getStore() ? undefined : networkOf(request.ip),
   });
 
 /** By the credential, of which only a hash is kept. */

@@ -5,6 +5,7 @@ import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import { principalOf } from '../http/auth.ts';
 import { acceptForms } from '../http/forms.ts';
+import type { Limit } from '../http/limits.ts';
 import { decideDevice, startDevice } from './device.ts';
 import { MCP_CLIENTS, type McpClient, mcpConfig, onboarding } from './documents.ts';
 import type { TokenLinks } from './links.ts';
@@ -16,10 +17,11 @@ const OPEN = { open: true as const };
 const TAGS = ['login'];
 const document = z.record(z.string(), z.unknown());
 
+/** `logins`: how many of a device one address may begin. */
 export const loginRoutes =
-  (deps: Deps, tokens: TokenLinks): FastifyPluginAsyncZod =>
+  (deps: Deps, tokens: TokenLinks, logins: Limit): FastifyPluginAsyncZod =>
   async (app) => {
-    await app.register(deviceRoutes(deps, tokens));
+    await app.register(deviceRoutes(deps, tokens, logins));
 
     app.post('/auth/device/approve', {
       config: { scopes: ['tokens:manage'] },
@@ -75,13 +77,14 @@ export const loginRoutes =
 
 /** Their errors are OAuth's: `error` is a plain string. */
 const deviceRoutes =
-  (deps: Deps, tokens: TokenLinks): FastifyPluginAsyncZod =>
+  (deps: Deps, tokens: TokenLinks, logins: Limit): FastifyPluginAsyncZod =>
   async (app) => {
     acceptForms(app);
     errorsOfOauth(app);
 
     app.post('/auth/device/start', {
       config: OPEN,
+      preHandler: logins,
       schema: {
         operationId: 'startDevice',
         tags: TAGS,

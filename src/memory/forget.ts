@@ -9,9 +9,11 @@ import { sql } from '../db/sql.ts';
 import { inside, visible } from '../db/visible.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError, invalid } from '../errors.ts';
+import type { Indexable } from '../text/indexed.ts';
 import type { Principal } from '../types.ts';
 import type { RecallLinks } from './links.ts';
 import { lockMemory } from './lock.ts';
+import { sameText, TextMoved, untilUnmoved } from './moved.ts';
 import type { PassageRow } from './passage-store.ts';
 import { embedPassages } from './passages.ts';
 import { type ForgetMode, proveGone, type Receipt, traceOf, writeReceipts } from './receipt.ts';
@@ -39,7 +41,15 @@ export interface ForgetInput {
 const REDACTED = '[redacted]';
 
 /** @throws ApiError not_found, also for a memory that is forgotten already or belongs to somebody else */
-export async function forget(
+export const forget = (
+  deps: Deps,
+  links: Pick<RecallLinks, 'findByText'>,
+  principal: Principal,
+  input: ForgetInput,
+): Promise<Receipt> => untilUnmoved(() => forgetOnce(deps, links, principal, input));
+
+/** @throws TextMoved */
+async function forgetOnce(
   deps: Deps,
   { findByText }: Pick<RecallLinks, 'findByText'>,
   principal: Principal,
@@ -50,16 +60,16 @@ export async function forget(
   const at = deps.now();
   // What is soft-deleted or expired may still be deleted for good.
   const predicate = mode === 'hard_delete' ? inside(principal) : visible(principal, at);
-  const passages = replacement === undefined ? [] : await embedReplacement(deps, principal, spaces, input, replacement);
-  const model = await ensureModel(deps.db, deps.embedder);
+  const replaced =
+    replacement === undefined ? undefined : await embedReplacement(deps, principal, spaces, input, replacement);
   return deps.db.transaction({ spaces, owner: principal.owner }, async (tx) => {
     const row = await lockMemory(tx, spaces, id, predicate);
     if (!row || !asNamed(row, input)) throw new ApiError('not_found');
     if (replacement === row.content) throw invalid('body', 'replacement_content', 'is the very text that is to go');
     const trace = await traceOf(tx, row);
     const totals =
-      mode === 'redact' && replacement !== undefined
-        ? await replaceText(tx, row, replacement, { model, passages }, at)
+      mode === 'redact' && replaced
+        ? await replaceText(tx, row, replaced, at)
         : mode === 'redact'
           ? await redactAway(tx, row, at)
           : await removeMemories(
@@ -82,28 +92,32 @@ function asNamed(row: MemoryRow, { bucket, scope }: ForgetInput): boolean {
   return (bucket === undefined || bucket === row.bucket) && (scope === undefined || scope === row.scope);
 }
 
+/** The memory as it would be stored, and its vectors. */
+interface Replaced {
+  readonly by: Indexable;
+  readonly vectors: { readonly model: number; readonly passages: readonly PassageRow[] };
+}
+
 async function embedReplacement(
   deps: Deps,
   principal: Principal,
   spaces: readonly number[],
   { id }: ForgetInput,
   replacement: string,
-): Promise<PassageRow[]> {
+): Promise<Replaced> {
   const row = await deps.db.transaction({ spaces, readOnly: true }, (tx) =>
     findById(tx, spaces, id, principal, deps.now()),
   );
   if (!row) throw new ApiError('not_found');
-  return embedPassages(deps, { ...row, content: replacement });
+  const by = { ...row, content: replacement };
+  const model = await ensureModel(deps.db, deps.embedder);
+  return { by, vectors: { model, passages: await embedPassages(deps, by) } };
 }
 
-async function replaceText(
-  tx: Tx,
-  row: MemoryRow,
-  content: string,
-  vectors: { readonly model: number; readonly passages: readonly PassageRow[] },
-  now: Date,
-): Promise<Totals> {
+async function replaceText(tx: Tx, row: MemoryRow, { by, vectors }: Replaced, now: Date): Promise<Totals> {
+  const { content } = by;
   const columns = { ...toColumns(row, now), content, content_hash: hashOf(content), metadata: {} };
+  if (!sameText(by, columns)) throw new TextMoved();
   const { totals } = await reviseMemory(tx, row, columns, { action: 'redact', status: row.status, now, vectors });
   await redactVersions(tx, row.space_id, row.seq, content);
   await redactContexts(tx, row.space_id, row.seq);

@@ -1,15 +1,14 @@
 /** Reads JSON lines of an import. Everything that can be wrong with a line is found before anything is stored, and named by its number. */
 import type { z } from 'zod';
-import type { Action } from '../db/memories.ts';
+import type { VersionColumns } from '../db/memories.ts';
 import { ApiError, invalid } from '../errors.ts';
 import { MAX_CONTENT_BYTES, normalisePath } from '../http/fields.ts';
 import { UNSTORABLE, unstorable } from '../text/json.ts';
 import { isBlank, utf8Length } from '../text/unicode.ts';
-import type { MemoryType } from '../types.ts';
 import { type MemoryRecord, recordSchema, versionRecord } from './record.ts';
 
 /** A memory as a line tells it, with columns as the database has them. */
-export interface ImportedMemory extends Columns {
+export interface ImportedMemory extends VersionColumns {
   readonly id: string;
   readonly version: number;
   readonly status: 'active' | 'archived';
@@ -18,34 +17,11 @@ export interface ImportedMemory extends Columns {
   readonly versions: readonly ImportedVersion[];
 }
 
-export interface ImportedVersion extends Columns {
+export interface ImportedVersion extends VersionColumns {
   readonly version: number;
   readonly status: 'active' | 'archived' | 'deleted';
   readonly valid_from: Date;
   readonly valid_to: Date;
-}
-
-interface Columns {
-  readonly action: Action;
-  readonly reason: string | null;
-  readonly content: string;
-  readonly bucket: string;
-  readonly scope: string | null;
-  readonly path: string | null;
-  readonly memory_type: MemoryType;
-  readonly semantic_key: string | null;
-  readonly importance: number | null;
-  readonly confidence: number | null;
-  readonly source: string | null;
-  readonly author: string | null;
-  readonly agent_id: string | null;
-  readonly agent_instance: string | null;
-  readonly session_id: string | null;
-  readonly position: number | null;
-  readonly metadata: Readonly<Record<string, unknown>>;
-  readonly provenance: Readonly<Record<string, unknown>>;
-  readonly occurred_at: Date | null;
-  readonly expires_at: Date | null;
 }
 
 export interface Line {
@@ -142,7 +118,7 @@ function assertContents({ content, versions }: MemoryRecord, number: number): vo
 function toColumns(
   record: Omit<MemoryRecord, 'versions' | 'created_at' | 'updated_at' | 'status' | 'id'>,
   { bucket, scope }: Defaults,
-): Columns {
+): VersionColumns {
   const date = (text: string | null | undefined) => (text == null ? null : new Date(text));
   return {
     action: record.action,

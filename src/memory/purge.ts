@@ -36,7 +36,7 @@ export type Sweep = (deps: Deps) => Promise<unknown>;
 /** What a sweep takes away is read by nobody any more: it only must not pile up. */
 const SWEEP_MS = 600_000;
 
-/** Purges whenever something expires, and once a minute, until it is stopped; then vacuums where nobody else does. What fails waits for its next turn, and keeps nothing else from its own. */
+/** Purges whenever something expires, and once a minute, until it is stopped; then vacuums where nobody else does. */
 export function keepPurged(
   deps: Deps,
   sweeps: readonly Sweep[],
@@ -45,25 +45,17 @@ export function keepPurged(
   const stopping = new AbortController();
   const { signal } = stopping;
   let swept = Number.NEGATIVE_INFINITY;
-  async function attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
-    try {
-      return await work();
-    } catch (err) {
-      if (!signal.aborted) deps.log.warn({ err, event: 'purge_failed' }, 'a part of the purge failed');
-      return undefined;
-    }
-  }
   async function loop(): Promise<void> {
     while (!signal.aborted) {
-      const purged = await attempt(() => purge(deps));
-      if (purged && purged.memories + purged.keys > 0) deps.log.info({ event: 'purged', ...purged }, 'purged');
+      const purged = await purge(deps);
+      if (purged.memories + purged.keys > 0) deps.log.info({ event: 'purged', ...purged }, 'purged');
       const now = deps.now().getTime();
       if (now - swept >= SWEEP_MS) {
         swept = now;
-        for (const sweep of sweeps) await attempt(() => sweep(deps));
+        for (const sweep of sweeps) await attempt(deps, () => sweep(deps));
       }
-      await attempt(() => tidy(deps.db));
-      const pause = await attempt(() => untilNextEnd(deps));
+      await attempt(deps, () => tidy(deps.db));
+      const pause = await attempt(deps, () => untilNextEnd(deps));
       if (!signal.aborted) await sleep(pause ?? MOST_PAUSE_MS, signal);
     }
   }
@@ -74,6 +66,16 @@ export function keepPurged(
       await ended;
     },
   };
+}
+
+/** What fails waits for its next turn, and keeps nothing else from its own: no other space, and no other part of the purge. */
+async function attempt<T>({ log }: Deps, work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (err) {
+    log.warn({ err, event: 'purge_failed' }, 'a part of the purge failed');
+    return undefined;
+  }
 }
 
 /** Milliseconds until the next memory expires, inside the bounds. */
@@ -89,26 +91,28 @@ async function untilNextEnd(deps: Deps): Promise<number> {
 export async function purge(deps: Deps): Promise<Purged> {
   const now = deps.now();
   const due = dueBy(now, new Date(now.getTime() - deps.config.RETENTION_DAYS * DAY_MS));
-  const heaps = await deps.db.admin((tx) =>
-    tx.query<Heap>(sql`select distinct m.space_id as space, m.owner_id as owner from memories m where ${due}`),
+  const heaps = await attempt(deps, () =>
+    deps.db.admin((tx) =>
+      tx.query<Heap>(sql`select distinct m.space_id as space, m.owner_id as owner from memories m where ${due}`),
+    ),
   );
   let memories = 0;
-  for (const heap of heaps) {
-    for (;;) {
-      const n = await purgeBatch(deps, heap, due, now);
-      memories += n;
-      if (n < BATCH) break;
-    }
+  for (const heap of heaps ?? []) {
+    let n: number | undefined;
+    do {
+      n = await attempt(deps, () => purgeBatch(deps, heap, due, now));
+      memories += n ?? 0;
+    } while (n === BATCH);
   }
-  const keys = await deps.db.admin((tx) =>
-    tx.query(sql`delete from idempotency_keys where expires_at <= ${now} returning 1`),
+  const keys = await attempt(deps, () =>
+    deps.db.admin((tx) => tx.query(sql`delete from idempotency_keys where expires_at <= ${now} returning 1`)),
   );
   const longAgo = new Date(now.getTime() - SESSION_DAYS * DAY_MS);
-  await deps.db.admin((tx) => tx.query(sql`delete from sent_memories where sent_at < ${longAgo}`));
-  return { memories, keys: keys.length };
+  await attempt(deps, () => deps.db.admin((tx) => tx.query(sql`delete from sent_memories where sent_at < ${longAgo}`)));
+  return { memories, keys: keys?.length ?? 0 };
 }
 
-/** A redacted row has no text and is kept: it is the trail of what was there. */
+/** A redacted row has no text and is kept: it is the trail of what was there. The index `memories_deleted` has this very condition. */
 function dueBy(now: Date, forgottenBefore: Date): Sql {
   return sql`(m.expires_at <= ${now} or (m.status = 'deleted' and m.deleted_at <= ${forgottenBefore} and m.action <> 'redact'))`;
 }

@@ -1,6 +1,6 @@
 /** One line of an export: a memory with its earlier versions, and nothing of its owner, so that it can be imported by another one. */
 import { z } from 'zod';
-import { ACTIONS, type MemoryRow } from '../db/memories.ts';
+import { ACTIONS, type MemoryRow, type VersionColumns } from '../db/memories.ts';
 import { isInYears, MAX_PATH, name, YEARS } from '../http/fields.ts';
 import { MEMORY_TYPES } from '../types.ts';
 import type { Version } from './versions.ts';
@@ -87,7 +87,7 @@ export function toRecord(row: MemoryRow, versions: readonly Version[]): z.input<
 }
 
 /** Without what is not known. */
-function toColumns(row: MemoryRow) {
+function toColumns(row: VersionColumns) {
   const all = {
     content: row.content,
     bucket: row.bucket,

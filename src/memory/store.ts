@@ -1,37 +1,19 @@
 /** The statements of a memory's life. Every one names its space. */
 import { createHash } from 'node:crypto';
 import type { Tx } from '../db/db.ts';
-import type { Action, MemoryRow } from '../db/memories.ts';
+import type { Action, MemoryRow, VersionColumns } from '../db/memories.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import { ANALYSER } from '../text/analyse.ts';
-import type { MemoryStatus, MemoryType } from '../types.ts';
+import type { MemoryStatus } from '../types.ts';
 import type { ImportedMemory } from './lines.ts';
 
 /** What a memory is written with. */
-export interface NewMemory {
+export interface NewMemory extends Omit<VersionColumns, 'action' | 'reason'> {
   readonly id: string;
   readonly owner_id: string;
-  readonly bucket: string;
-  readonly scope: string | null;
-  readonly path: string | null;
-  readonly memory_type: MemoryType;
-  readonly content: string;
   readonly content_hash: Buffer;
-  readonly semantic_key: string | null;
-  readonly importance: number | null;
-  readonly confidence: number | null;
-  readonly source: string | null;
-  readonly author: string | null;
-  readonly agent_id: string | null;
-  readonly agent_instance: string | null;
-  readonly session_id: string | null;
-  readonly position: number | null;
   /** Order inside the session, see placeOf. */
   readonly place: string;
-  readonly metadata: Readonly<Record<string, unknown>>;
-  readonly provenance: Readonly<Record<string, unknown>>;
-  readonly occurred_at: Date | null;
-  readonly expires_at: Date | null;
   readonly analyser: string;
   readonly now: Date;
 }
@@ -53,7 +35,21 @@ export type Columns = Omit<NewMemory, 'id' | 'owner_id'>;
 
 /** The columns of a memory as they stand, to be changed in part; a new version made `now`. */
 export function toColumns(row: MemoryRow, now: Date): Columns {
-  const { space_id, seq, id, owner_id, team_id, status, created_at, updated_at, version, action, ...columns } = row;
+  const {
+    space_id,
+    space_kind,
+    seq,
+    id,
+    owner_id,
+    team_id,
+    status,
+    created_at,
+    updated_at,
+    version,
+    action,
+    reason,
+    ...columns
+  } = row;
   return { ...columns, place: placeOf(row), content_hash: hashOf(row.content), analyser: ANALYSER, now };
 }
 

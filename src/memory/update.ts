@@ -7,11 +7,12 @@ import { ensureModel, findSpaces } from '../db/spaces.ts';
 import { visible } from '../db/visible.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError, invalid } from '../errors.ts';
-import { densePrefix, type Indexable } from '../text/indexed.ts';
+import type { Indexable } from '../text/indexed.ts';
 import { canonicalJson } from '../text/json.ts';
 import type { MemoryType, Principal } from '../types.ts';
 import { type Conflict, findConflicts } from './conflicts.ts';
 import { lockMemory } from './lock.ts';
+import { moved, sameText, TextMoved, untilUnmoved } from './moved.ts';
 import { embedPassages } from './passages.ts';
 import { type Revision, reviseMemory } from './revise.ts';
 import { type Columns, hashOf, placeOf, toColumns, touchSpace } from './store.ts';
@@ -49,9 +50,6 @@ export interface Updated {
   readonly conflicts?: readonly Conflict[] | undefined;
 }
 
-/** A change whose text another writer replaces this often while it is embedded is given up. */
-const TRIES = 5;
-
 /**
  * `expected`: the version that the caller read.
  * @throws ApiError not_found; conflict when the version moved or the semantic key is taken; boundary_denied
@@ -65,27 +63,20 @@ export async function update(
 ): Promise<Updated> {
   assertInside(principal, changes);
   const spaces = await findSpaces(deps.db, spacesOf(principal));
-  for (let tries = 1; ; tries++) {
-    const read = await deps.db.transaction({ spaces, readOnly: true }, (tx) =>
-      findById(tx, spaces, id, principal, deps.now()),
-    );
-    if (!read) throw new ApiError('not_found');
-    assertVersion(read, expected);
-    try {
-      return await revise(deps, principal, spaces, { id, changes, expected }, await embed(deps, read, changes));
-    } catch (error) {
-      if (error instanceof TextMoved && tries < TRIES) continue;
-      if (error instanceof TextMoved) throw moved();
-      if (isUniqueViolation(error)) {
-        throw new ApiError('conflict', 'another memory of this bucket and scope has this semantic_key');
-      }
-      throw error;
-    }
+  try {
+    return await untilUnmoved(async () => {
+      const read = await deps.db.transaction({ spaces, readOnly: true }, (tx) =>
+        findById(tx, spaces, id, principal, deps.now()),
+      );
+      if (!read) throw new ApiError('not_found');
+      assertVersion(read, expected);
+      return revise(deps, principal, spaces, { id, changes, expected }, await embed(deps, read, changes));
+    });
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    throw new ApiError('conflict', 'another memory of this bucket and scope has this semantic_key');
   }
 }
-
-/** What the vectors were made of is no longer what would be stored. */
-class TextMoved extends Error {}
 
 interface Embedded {
   readonly of: Indexable;
@@ -144,11 +135,6 @@ function merge(row: MemoryRow, changes: Changes, now: Date): Columns {
   };
 }
 
-/** Vectors are made of the text with its date and author before it; the path counts as words. */
-function sameText(a: Indexable, b: Indexable): boolean {
-  return a.content === b.content && densePrefix(a) === densePrefix(b) && a.path === b.path;
-}
-
 function sameColumns(row: MemoryRow, columns: Columns): boolean {
   const present = toColumns(row, columns.now);
   return (Object.keys(present) as (keyof Columns)[]).every((name) => sameValue(present[name], columns[name]));
@@ -162,6 +148,3 @@ function sameValue(a: unknown, b: unknown): boolean {
 function assertVersion(row: Pick<MemoryRow, 'version'>, expected: number | undefined): void {
   if (expected !== undefined && row.version !== expected) throw moved();
 }
-
-const moved = (): ApiError =>
-  new ApiError('conflict', 'the memory has changed since that version: read it again, then change it');

@@ -98,7 +98,7 @@ export async function insertVersions(
 
 function versionsOf({ space_id, seq }: Pick<MemoryRow, 'space_id' | 'seq'>): Sql {
   return sql`
-    select m.space_id, m.seq, m.id, m.owner_id, case s.kind when 'team' then s.name end as team_id, ${versioned('m')}, m.created_at, m.updated_at,
+    select m.space_id, s.kind as space_kind, m.seq, m.id, m.owner_id, case s.kind when 'team' then s.name end as team_id, ${versioned('m')}, m.created_at, m.updated_at,
       m.version, m.updated_at as valid_from, null::timestamptz as valid_to
     from memories m join spaces s on s.id = m.space_id where m.space_id = ${space_id} and m.seq = ${seq}
     union all ${keptOf(space_id, [seq])}`;
@@ -106,7 +106,7 @@ function versionsOf({ space_id, seq }: Pick<MemoryRow, 'space_id' | 'seq'>): Sql
 
 function keptOf(space: number, seqs: readonly string[]): Sql {
   return sql`
-    select m.space_id, m.seq, m.id, m.owner_id, case s.kind when 'team' then s.name end as team_id, ${versioned('v')}, m.created_at,
+    select m.space_id, s.kind as space_kind, m.seq, m.id, m.owner_id, case s.kind when 'team' then s.name end as team_id, ${versioned('v')}, m.created_at,
       v.valid_from as updated_at, v.version, v.valid_from, v.valid_to
     from memory_versions v join memories m on m.space_id = v.space_id and m.seq = v.seq join spaces s on s.id = m.space_id
     where v.space_id = ${space} and v.seq = any (${seqs}::bigint[])`;

@@ -3,14 +3,14 @@ import type { MemoryRow } from '../db/memories.ts';
 import type { Deps } from '../deps.ts';
 import { invalid } from '../errors.ts';
 import { analyse } from '../text/analyse.ts';
-import type { Agent, Principal } from '../types.ts';
 import { type Earlier, readEarlier, toDelta, withdrawnBefore } from './delta.ts';
 import { buildPack, FrameTooLarge, type Pack, type PackCandidate, type PackInput } from './pack.ts';
 import { writePackId } from './pack-id.ts';
 import type { Ranking } from './ranking.ts';
+import type { Asking } from './request.ts';
 import { commonBoundary, round, statusOf, toPlan, toResult, trackingId } from './results.ts';
 import type { ContextInput, ContextReply } from './schema.ts';
-import { type SearchRequest, type Stages, search } from './search.ts';
+import { type Stages, search } from './search.ts';
 import { limitOf, type Selected, type Selection, select, versionOf } from './select.ts';
 import { markSent } from './sent.ts';
 import { snippetOf } from './snippet.ts';
@@ -22,23 +22,17 @@ export interface ContextAnswer {
 }
 
 /** @throws ApiError validation_error for a since_pack that is none, or a budget too small for the fixed lines of an answer */
-export async function recallContext(
-  deps: Deps,
-  principal: Principal,
-  agent: Agent,
-  input: ContextInput,
-  request: SearchRequest,
-  stages: Stages,
-): Promise<ContextAnswer> {
+export async function recallContext(deps: Deps, asking: Asking<ContextInput>, stages: Stages): Promise<ContextAnswer> {
+  const { principal, input, request } = asking;
   const earlier = await readEarlier(deps, principal, input.since_pack, request);
   const answer = async (ranking: Ranking, selection: Selection) => {
     const begun = performance.now();
-    const made = await makeAnswer(deps, principal, agent, input, request, { ranking, selection, earlier });
+    const made = await makeAnswer(deps, asking, { ranking, selection, earlier });
     stages.set('pack', performance.now() - begun);
     return made;
   };
   const found = await search(deps, principal, request, stages, async (tx, ranking) => {
-    const selection = await select(tx, principal, input, request, ranking);
+    const selection = await select(tx, asking, ranking);
     if (request.session === undefined || request.unsent) return () => answer(ranking, selection);
     // What is sent is written down before it is sent, in the transaction that holds the session.
     const made = await answer(ranking, selection);
@@ -56,15 +50,13 @@ interface FoundState {
 
 async function makeAnswer(
   deps: Deps,
-  principal: Principal,
-  agent: Agent,
-  input: ContextInput,
-  request: SearchRequest,
+  asking: Asking<ContextInput>,
   found: FoundState,
 ): Promise<ContextAnswer & { readonly sent: readonly { readonly id: string; readonly version: number }[] }> {
+  const { principal, agent, input, request } = asking;
   const { ranking, selection, earlier } = found;
   const { kept, rows, oppositions } = selection;
-  const pack = await makePack(deps, input, request, found);
+  const pack = await makePack(deps, asking, found);
   const shown = pack.items.map((item) => ({ item, row: rows.get(item.candidate.entry.candidate.seq)! }));
   const items = shown.map(({ item, row }) => ({
     ...toResult(item.candidate.entry, row, agent, snippetOf(item.text, ranking.weights), input.explain ?? false),
@@ -107,8 +99,7 @@ async function makeAnswer(
 
 function makePack(
   deps: Deps,
-  input: ContextInput,
-  request: SearchRequest,
+  { input, request }: Asking<ContextInput>,
   { ranking, selection: { kept, duplicates, rows, oppositions }, earlier }: FoundState,
 ) {
   const older = new Set(oppositions.map((opposition) => opposition.older));

@@ -6,29 +6,24 @@ import { join, type Sql, sql } from '../db/sql.ts';
 import { ACTIVE, type Filters, matches, visible } from '../db/visible.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
-import type { Agent, Principal } from '../types.ts';
+import type { Principal } from '../types.ts';
 import { LENGTH_PRIOR, STRICT_THRESHOLD, WEAK_THRESHOLD } from './constants.ts';
 import { recallContext } from './context.ts';
 import type { Ranking } from './ranking.ts';
+import type { Asking } from './request.ts';
 import { explanationOf, round, wireName } from './results.ts';
 import type { ContextInput, ContextReply, ExplainReply } from './schema.ts';
 import { type SearchRequest, type Stages, search } from './search.ts';
 import { limitOf } from './select.ts';
 
-export async function explain(
-  deps: Deps,
-  principal: Principal,
-  agent: Agent,
-  id: string,
-  input: ContextInput,
-  request: SearchRequest,
-): Promise<ExplainReply> {
+export async function explain(deps: Deps, asking: Asking<ContextInput>, id: string): Promise<ExplainReply> {
+  const { principal, input, request } = asking;
   const stages: Stages = new Map();
   const kept = await keptOut(deps, principal, id, request);
   const ranking = await search(deps, principal, request, stages, async (_tx, found) => found);
   const at = ranking.ranked.findIndex((entry) => entry.candidate.id === id);
   const entry = ranking.ranked[at];
-  const { body } = await recallContext(deps, principal, agent, input, request, stages);
+  const { body } = await recallContext(deps, asking, stages);
   const pack = entry ? (placeOf(id, body) ?? leftOutBecause(ranking, entry.relevance, input)) : null;
   return {
     memory_id: id,

@@ -1,21 +1,18 @@
 /** Ranked lookups: recall is forgiving, search is strict. Their ranking is that of recall context. */
 import { loadBySeq } from '../db/memories.ts';
 import type { Deps } from '../deps.ts';
-import type { Agent, Principal } from '../types.ts';
 import { STRICT_THRESHOLD } from './constants.ts';
 import type { Scored } from './rank.ts';
 import type { Ranking } from './ranking.ts';
+import type { Asking } from './request.ts';
 import { commonBoundary, round, statusOf, toPlan, toResult, trackingId } from './results.ts';
 import type { RecallInput, RecallReply } from './schema.ts';
-import { type SearchRequest, type Stages, search } from './search.ts';
+import { type Stages, search } from './search.ts';
 import { snippetOf } from './snippet.ts';
 
 export async function recall(
   deps: Deps,
-  principal: Principal,
-  agent: Agent,
-  input: Pick<RecallInput, 'limit' | 'threshold' | 'explain'>,
-  request: SearchRequest,
+  { principal, agent, input, request }: Asking<Pick<RecallInput, 'limit' | 'threshold' | 'explain'>>,
   mode: 'recall' | 'search',
   stages: Stages,
 ): Promise<RecallReply> {

@@ -2,10 +2,27 @@
 import type { FastifyRequest } from 'fastify';
 import { assertInside } from '../db/boundary.ts';
 import { invalid } from '../errors.ts';
-import { principalOf } from '../http/auth.ts';
+import { agentOf, principalOf } from '../http/auth.ts';
 import { filterOf, toDate, toFilters } from '../http/fields.ts';
+import type { Agent, Principal } from '../types.ts';
 import type { ContextInput, RecallInput } from './schema.ts';
 import type { SearchRequest } from './search.ts';
+
+/** What is asked, and by whom. */
+export interface Asking<Input> {
+  readonly principal: Principal;
+  readonly agent: Agent;
+  readonly input: Input;
+  /** The same as the search takes it. */
+  readonly request: SearchRequest;
+}
+
+export const askingOf = <Input>(request: FastifyRequest, input: Input, asked: SearchRequest): Asking<Input> => ({
+  principal: principalOf(request),
+  agent: agentOf(request),
+  input,
+  request: asked,
+});
 
 export function toSearch(request: FastifyRequest, input: ContextInput | RecallInput): SearchRequest {
   const session = sessionOf(request, input);

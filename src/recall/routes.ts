@@ -14,7 +14,7 @@ import { etagOf, isNamed } from './etag.ts';
 import { explain } from './explain.ts';
 import { recall } from './recall.ts';
 import { renderResults } from './render-results.ts';
-import { assertOneTime, toSearch } from './request.ts';
+import { askingOf, assertOneTime, toSearch } from './request.ts';
 import {
   type ContextInput,
   contextInput,
@@ -105,11 +105,8 @@ export const recallRoutes =
       },
       async (request) => {
         const { memory_id, ...input } = request.body;
-        const asked = { ...toSearch(request, input), unsent: true };
-        return withWarnings(
-          request,
-          await explain(deps, principalOf(request), agentOf(request), memory_id, input, asked),
-        );
+        const asking = askingOf(request, input, { ...toSearch(request, input), unsent: true });
+        return withWarnings(request, await explain(deps, asking, memory_id));
       },
     );
 
@@ -117,9 +114,8 @@ export const recallRoutes =
       assertOneTime(request, input);
       const knowledge = await knowledgeOf(request, input);
       return named(request, reply, input, { route: 'context', also: knowledge?.spaces ?? [] }, async (asked) => {
-        const agent = agentOf(request);
-        const also = { ...asked, knowledge };
-        const { text, body } = await recallContext(deps, principalOf(request), agent, input, also, request.stages);
+        const asking = askingOf(request, input, { ...asked, knowledge });
+        const { text, body } = await recallContext(deps, asking, request.stages);
         if (wantsText(request, input)) reply.header('x-xmemo-pack-id', body.pack_id);
         return { body, text: () => text };
       });
@@ -147,7 +143,7 @@ export const recallRoutes =
       mode: 'recall' | 'search',
     ) {
       return named(request, reply, input, { route: mode, also: [] }, async (asked) => {
-        const body = await recall(deps, principalOf(request), agentOf(request), input, asked, mode, request.stages);
+        const body = await recall(deps, askingOf(request, input, asked), mode, request.stages);
         return { body, text: () => renderResults(body.results) };
       });
     }

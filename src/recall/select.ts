@@ -1,13 +1,13 @@
 /** Which memories a pack is made of, in order: the ranking without what is too weak, says the same again, or was sent already. */
 import type { Tx } from '../db/db.ts';
 import { loadBySeq, type MemoryRow } from '../db/memories.ts';
-import type { Principal } from '../types.ts';
 import type { Candidate } from './candidates.ts';
 import { WEAK_THRESHOLD } from './constants.ts';
 import { type Duplicate, withoutNearDuplicates } from './duplicates.ts';
 import { type Opposition, sideBySide } from './opposed.ts';
 import type { Scored } from './rank.ts';
 import type { Ranking } from './ranking.ts';
+import type { Asking } from './request.ts';
 import type { ContextInput } from './schema.ts';
 import type { SearchRequest } from './search.ts';
 import { sentOf } from './sent.ts';
@@ -36,9 +36,7 @@ export interface Selection {
 
 export async function select(
   tx: Tx,
-  principal: Principal,
-  input: ContextInput,
-  request: SearchRequest,
+  { principal, input, request }: Asking<ContextInput>,
   ranking: Ranking,
 ): Promise<Selection> {
   const distinct = withoutNearDuplicates(strongEnough(ranking, limitOf(input), input.threshold));

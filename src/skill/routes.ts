@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import { credentialOf } from '../http/auth.ts';
+import { asCounted } from '../http/limits.ts';
 import { withWarnings } from '../http/wire.ts';
 import type { Principal } from '../types.ts';
 import { accountRoutes } from './account-routes.ts';
@@ -98,13 +99,15 @@ async function ask(
     if (typeof value === 'string') headers[name] = value;
   }
   const { method, path, input } = inner;
-  const asked = await app.inject({
-    method,
-    url: `${app.prefix}${path}`,
-    headers,
-    remoteAddress: request.ip,
-    ...(method === 'GET' ? { query: toQuery(input) } : { payload: { ...input } }),
-  });
+  const asked = await asCounted(() =>
+    app.inject({
+      method,
+      url: `${app.prefix}${path}`,
+      headers,
+      remoteAddress: request.ip,
+      ...(method === 'GET' ? { query: toQuery(input) } : { payload: { ...input } }),
+    }),
+  );
   const isJson = String(asked.headers['content-type']).includes('json');
   return { status: asked.statusCode, headers: asked.headers, body: (isJson ? asked.json() : asked.body) as RouteReply };
 }

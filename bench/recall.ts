@@ -27,6 +27,8 @@ const { values: args } = parseArgs({
 });
 const sizes = args.sizes.split(',').map(Number);
 const requests = Number(args.requests);
+/** Every question is asked once, since the service remembers the vectors of the last ones. */
+let questions = 0;
 const folder = mkdtempSync(path.join(tmpdir(), 'xmemo-bench-'));
 
 const bench = await startBench({
@@ -87,9 +89,6 @@ async function floor({ deps }: Bench, size: number): Promise<void> {
   }
   print(size, 'bare statement', 1, times, undefined, new Map());
 }
-
-/** Every question is asked once, since the service remembers the vectors of the last ones. */
-let questions = 0;
 
 async function load({ call }: Bench, size: number, route: string, clients: number): Promise<void> {
   const times: number[] = [];

@@ -38,13 +38,16 @@ interface Then extends Neighbour {
   readonly expires_at: Date | null;
   /** What it lends to the memories beside it. */
   readonly lent: string;
+  /** The reader may see what it is now. */
+  readonly in_reach: boolean | null;
   /** Its text has changed since. */
   readonly other_text: boolean;
 }
 
-export async function readPast(tx: Tx, { spaces, at, boundary, now, terms }: PastRequest): Promise<Past> {
+export async function readPast(tx: Tx, request: PastRequest): Promise<Past> {
+  const { spaces, at, boundary, now, terms } = request;
   const moved = await movedSince(tx, spaces, at);
-  const then = await membersThen(tx, spaces, at, now, moved);
+  const then = await membersThen(tx, request, moved);
   const affected = [...new Set([...moved, ...then.map(({ seq }) => seq)])];
   const words = wordsThen(then);
   const memories = memoriesAt(spaces, at, boundary, now);
@@ -71,22 +74,20 @@ async function movedSince(tx: Tx, spaces: readonly number[], at: Date): Promise<
 /** These memories as they were, and all that stood or stands in a session with one of them, whatever a token may see: statistics are the space's. */
 async function membersThen(
   tx: Tx,
-  spaces: readonly number[],
-  at: Date,
-  now: Date,
+  { spaces, at, boundary, now }: PastRequest,
   moved: readonly string[],
 ): Promise<Then[]> {
   if (moved.length === 0) return [];
   return tx.query<Then>(sql`
     with present as materialized (
       select space_id, seq, session_id, content_hash from memories where space_id = any (${spaces}::int[]) and seq = any (${moved}::bigint[])),
-    ${memoriesAt(spaces, at, {}, now)},
+    ${memoriesAt(spaces, at, {}, now, boundary)},
     sessions as materialized (
       select space_id, session_id from present where session_id is not null
       union select m.space_id, m.session_id from memories m join present p on p.space_id = m.space_id and p.seq = m.seq
         where m.session_id is not null)
     select m.space_id, m.seq, m.version, m.content, left(m.content, ${LENT}) as lent, m.author, m.path, m.occurred_at, m.created_at, m.bucket, m.scope, m.session_id, m.place,
-      m.status, m.expires_at, coalesce(p.content_hash <> m.content_hash, false) as other_text
+      m.status, m.expires_at, m.in_reach, coalesce(p.content_hash <> m.content_hash, false) as other_text
     from memories m left join present p on p.space_id = m.space_id and p.seq = m.seq
     where p.seq is not null or (m.space_id, m.session_id) in (select space_id, session_id from sessions)
     order by m.seq`);
@@ -115,12 +116,12 @@ function wordsThen(then: readonly Then[]): Indexed[] {
   });
 }
 
-/** For each of these the nearest one before it that lends its words. */
+/** For each of these the nearest one before it that lends its words: none that has left the reader's reach since, whose words it would tell. */
 function lastLenders(members: readonly Then[]): (Neighbour | undefined)[] {
   let last: Neighbour | undefined;
   return members.map((memory) => {
     const before = last;
-    if (memory.status === 'active' && memory.expires_at === null) last = lender(memory);
+    if (memory.status === 'active' && memory.expires_at === null && memory.in_reach) last = lender(memory);
     return before;
   });
 }

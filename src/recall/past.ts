@@ -8,6 +8,7 @@ import { type Sql, sql } from '../db/sql.ts';
 import { LENT_CHARACTERS as LENT } from '../text/indexed.ts';
 import { type Neighbour, type Words, wordsOf } from '../text/lexical.ts';
 import type { Boundary, MemoryStatus } from '../types.ts';
+import { inTurns } from './turns.ts';
 
 export interface Past {
   /** Stands for the table `memories`. */
@@ -49,7 +50,7 @@ export async function readPast(tx: Tx, request: PastRequest): Promise<Past> {
   const moved = await movedSince(tx, spaces, at);
   const then = await membersThen(tx, request, moved);
   const affected = [...new Set([...moved, ...then.map(({ seq }) => seq)])];
-  const words = wordsThen(then);
+  const words = await inTurns(wordsThen(then));
   const memories = memoriesAt(spaces, at, boundary, now);
   return {
     memories,
@@ -98,8 +99,8 @@ interface Indexed {
   readonly words: Words;
 }
 
-/** As memory/words makes them: beside what stood before and after it in its session, of what every reader of it could read. */
-function wordsThen(then: readonly Then[]): Indexed[] {
+/** As memory/words makes them: beside what stood before and after it in its session, of what every reader of it could read. In steps of a memory. */
+function* wordsThen(then: readonly Then[]): Generator<void, Indexed[]> {
   const sessions = new Map<string, Then[]>();
   for (const memory of then) {
     if (memory.status === 'deleted') continue;
@@ -108,12 +109,17 @@ function wordsThen(then: readonly Then[]): Indexed[] {
     if (members) members.push(memory);
     else sessions.set(session, [memory]);
   }
-  return [...sessions.values()].flatMap((members) => {
+  const indexed: Indexed[] = [];
+  for (const members of sessions.values()) {
     const placed = members.sort((a, b) => (a.place < b.place ? -1 : 1));
     const before = lastLenders(placed);
     const after = lastLenders(placed.toReversed()).reverse();
-    return placed.map((memory, i) => ({ memory, words: wordsOf(memory, before[i], after[i]) }));
-  });
+    for (const [i, memory] of placed.entries()) {
+      yield;
+      indexed.push({ memory, words: wordsOf(memory, before[i], after[i]) });
+    }
+  }
+  return indexed;
 }
 
 /** For each of these the nearest one before it that lends its words: none that has left the reader's reach since, whose words it would tell. */

@@ -49,10 +49,11 @@ export const teamRoutes =
         operationId: 'listTeams',
         tags,
         summary: 'List the teams of the owner',
-        description: 'Memberships and invitations. Teams that a signed token names by itself are not known here.',
+        description:
+          'Memberships and invitations, of the teams that the token reaches. Teams that a signed token names by itself are not known here.',
         response: { 200: teamsReply },
       },
-      handler: async (request) => ({ teams: (await listTeams(deps, principalOf(request).owner)).map(toTeam) }),
+      handler: async (request) => ({ teams: (await listTeams(deps, principalOf(request))).map(toTeam) }),
     });
 
     app.get('/teams/:id/members', {

@@ -50,12 +50,12 @@ export async function createTeam(deps: Deps, principal: Principal, name: string)
   return team;
 }
 
-/** Those that the owner is in, then those that it is invited to. */
-export async function listTeams(deps: Deps, owner: string): Promise<Team[]> {
+/** Those that the owner is in, then those that it is invited to. A token that is narrowed to other teams sees none. */
+export async function listTeams(deps: Deps, { owner, allTeams, teams }: Principal): Promise<Team[]> {
   return deps.db.admin((tx) =>
     tx.query<Team>(sql`
       select t.id as team_id, t.name, t.created_at, m.owner, m.role, m.joined_at from team_members m join teams t on t.id = m.team_id
-      where m.owner = ${owner} order by m.joined_at nulls last, t.created_at, t.id limit ${MAX_LISTED}`),
+      where m.owner = ${owner} and (${allTeams} or t.id = any (${teams}::text[])) order by m.joined_at nulls last, t.created_at, t.id limit ${MAX_LISTED}`),
   );
 }
 

@@ -8,6 +8,7 @@ import { type Sql, sql } from '../db/sql.ts';
 import { LENT_CHARACTERS as LENT } from '../text/indexed.ts';
 import { type Neighbour, type Words, wordsOf } from '../text/lexical.ts';
 import type { Boundary, MemoryStatus } from '../types.ts';
+import { inTurns } from './turns.ts';
 
 export interface Past {
   /** Stands for the table `memories`. */
@@ -38,15 +39,18 @@ interface Then extends Neighbour {
   readonly expires_at: Date | null;
   /** What it lends to the memories beside it. */
   readonly lent: string;
+  /** The reader may see what it is now. */
+  readonly in_reach: boolean | null;
   /** Its text has changed since. */
   readonly other_text: boolean;
 }
 
-export async function readPast(tx: Tx, { spaces, at, boundary, now, terms }: PastRequest): Promise<Past> {
+export async function readPast(tx: Tx, request: PastRequest): Promise<Past> {
+  const { spaces, at, boundary, now, terms } = request;
   const moved = await movedSince(tx, spaces, at);
-  const then = await membersThen(tx, spaces, at, now, moved);
+  const then = await membersThen(tx, request, moved);
   const affected = [...new Set([...moved, ...then.map(({ seq }) => seq)])];
-  const words = wordsThen(then);
+  const words = await inTurns(wordsThen(then));
   const memories = memoriesAt(spaces, at, boundary, now);
   return {
     memories,
@@ -71,22 +75,20 @@ async function movedSince(tx: Tx, spaces: readonly number[], at: Date): Promise<
 /** These memories as they were, and all that stood or stands in a session with one of them, whatever a token may see: statistics are the space's. */
 async function membersThen(
   tx: Tx,
-  spaces: readonly number[],
-  at: Date,
-  now: Date,
+  { spaces, at, boundary, now }: PastRequest,
   moved: readonly string[],
 ): Promise<Then[]> {
   if (moved.length === 0) return [];
   return tx.query<Then>(sql`
     with present as materialized (
       select space_id, seq, session_id, content_hash from memories where space_id = any (${spaces}::int[]) and seq = any (${moved}::bigint[])),
-    ${memoriesAt(spaces, at, {}, now)},
+    ${memoriesAt(spaces, at, {}, now, boundary)},
     sessions as materialized (
       select space_id, session_id from present where session_id is not null
       union select m.space_id, m.session_id from memories m join present p on p.space_id = m.space_id and p.seq = m.seq
         where m.session_id is not null)
     select m.space_id, m.seq, m.version, m.content, left(m.content, ${LENT}) as lent, m.author, m.path, m.occurred_at, m.created_at, m.bucket, m.scope, m.session_id, m.place,
-      m.status, m.expires_at, coalesce(p.content_hash <> m.content_hash, false) as other_text
+      m.status, m.expires_at, m.in_reach, coalesce(p.content_hash <> m.content_hash, false) as other_text
     from memories m left join present p on p.space_id = m.space_id and p.seq = m.seq
     where p.seq is not null or (m.space_id, m.session_id) in (select space_id, session_id from sessions)
     order by m.seq`);
@@ -97,8 +99,8 @@ interface Indexed {
   readonly words: Words;
 }
 
-/** As memory/words makes them: beside what stood before and after it in its session, of what every reader of it could read. */
-function wordsThen(then: readonly Then[]): Indexed[] {
+/** As memory/words makes them: beside what stood before and after it in its session, of what every reader of it could read. In steps of a memory. */
+function* wordsThen(then: readonly Then[]): Generator<void, Indexed[]> {
   const sessions = new Map<string, Then[]>();
   for (const memory of then) {
     if (memory.status === 'deleted') continue;
@@ -107,20 +109,25 @@ function wordsThen(then: readonly Then[]): Indexed[] {
     if (members) members.push(memory);
     else sessions.set(session, [memory]);
   }
-  return [...sessions.values()].flatMap((members) => {
+  const indexed: Indexed[] = [];
+  for (const members of sessions.values()) {
     const placed = members.sort((a, b) => (a.place < b.place ? -1 : 1));
     const before = lastLenders(placed);
     const after = lastLenders(placed.toReversed()).reverse();
-    return placed.map((memory, i) => ({ memory, words: wordsOf(memory, before[i], after[i]) }));
-  });
+    for (const [i, memory] of placed.entries()) {
+      yield;
+      indexed.push({ memory, words: wordsOf(memory, before[i], after[i]) });
+    }
+  }
+  return indexed;
 }
 
-/** For each of these the nearest one before it that lends its words. */
+/** For each of these the nearest one before it that lends its words: none that has left the reader's reach since, whose words it would tell. */
 function lastLenders(members: readonly Then[]): (Neighbour | undefined)[] {
   let last: Neighbour | undefined;
   return members.map((memory) => {
     const before = last;
-    if (memory.status === 'active' && memory.expires_at === null) last = lender(memory);
+    if (memory.status === 'active' && memory.expires_at === null && memory.in_reach) last = lender(memory);
     return before;
   });
 }

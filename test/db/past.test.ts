@@ -137,6 +137,23 @@ t.test('the past shows nothing that is gone', async (t) => {
     t.same(await found('harbour crane', {}, secretOnly), []);
   });
 
+  await t.test('nor does it hear what speaks through a neighbour', async (t) => {
+    const session = { session_id: 'pier', occurred_at: at(0).toISOString() };
+    service.setNow(at(0));
+    const asks = await remember('Who feeds the gulls at noon?', { ...session, author: 'Ann' });
+    const moves = await remember('Ottokar brings herring in a bucket', { ...session, author: 'Ben' });
+    service.setNow(at(10));
+    const bm25 = async () => {
+      const query = { query: 'Ottokar herring', limit: 20, explain: true, as_of: at(5).toISOString() };
+      const { body } = await call('POST', '/recall', query, service.token({ buckets: ['public'] }));
+      return body.results.find((result: { id: string }) => result.id === asks)?.explanation.bm25;
+    };
+    t.ok((await bm25()) > 0);
+    await call('PATCH', `/memories/${moves}`, { bucket: 'secret' });
+    t.notOk(await bm25());
+    service.setNow(at(40));
+  });
+
   await t.test('an id is looked up in the past too, and explained', async (t) => {
     t.same(await found(kept), ['The harbour crane lifts nine tonnes']);
     const asked = { query: 'harbour crane', memory_id: kept };

@@ -548,6 +548,10 @@ t.test('teams that are managed here', async (t) => {
       404,
       'nor can it leave',
     );
+    const listed = async (teams: string[]) =>
+      (await call('GET', '/teams', { token: token({ owner: 'ben', teams, scopes: MANAGE }) })).body.teams;
+    t.match(await listed([team.id]), [{ id: team.id }]);
+    t.same(await listed(['other']), [], 'nor does it learn of it');
   });
 
   await t.test('two admins who demote each other at once leave one', async (t) => {

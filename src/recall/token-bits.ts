@@ -19,7 +19,10 @@ interface Row {
   readonly after: Buffer | null;
 }
 
-/** By seq; without those that have no token vectors of this model. */
+/** What stands beside is looked up for so many: it lifts nothing from further below into the first ten (docs/retrieval.md). */
+const BESIDE_DEPTH = 30;
+
+/** Of candidates, best first. By seq; without those that have no token vectors of this model. */
 export async function loadTokenBits(
   tx: Tx,
   model: number,
@@ -30,7 +33,8 @@ export async function loadTokenBits(
   if (wanted.length === 0) return new Map();
   const statement = sql`
     select w.seq, p.token_bits as own, ${lastBefore(model)} as before, ${firstAfter(model)} as after
-    from unnest(${wanted.map((c) => c.space_id)}::int[], ${wanted.map((c) => c.seq)}::bigint[], ${wanted.map((c) => c.passage)}::int[]) as w(space_id, seq, ordinal)
+    from unnest(${wanted.map((c) => c.space_id)}::int[], ${wanted.map((c) => c.seq)}::bigint[], ${wanted.map((c) => c.passage)}::int[],
+        ${wanted.map((_, i) => i < BESIDE_DEPTH)}::boolean[]) as w(space_id, seq, ordinal, near)
       join passages p on p.space_id = w.space_id and p.model = ${model} and p.seq = w.seq and p.ordinal = w.ordinal
       join memories m on m.space_id = w.space_id and m.seq = w.seq`;
   const rows = await tx.query<Row>(withPast(past, statement));
@@ -46,13 +50,13 @@ export async function loadTokenBits(
  * is about different things.
  */
 const lastBefore = (model: number): Sql => sql`
-  case when m.session_id is not null then (
+  case when w.near and m.session_id is not null then (
     select p.token_bits from (select b.* from memories b where ${BESIDE.b} and b.place < m.place order by b.place desc limit 1) b
       join passages p on p.space_id = b.space_id and p.model = ${model} and p.seq = b.seq
     where b.author is distinct from m.author or b.occurred_at = m.occurred_at order by p.ordinal desc limit 1) end`;
 
 const firstAfter = (model: number): Sql => sql`
-  case when m.session_id is not null then (
+  case when w.near and m.session_id is not null then (
     select p.token_bits from (select a.* from memories a where ${BESIDE.a} and a.place > m.place order by a.place limit 1) a
       join passages p on p.space_id = a.space_id and p.model = ${model} and p.seq = a.seq
     where a.author is distinct from m.author or a.occurred_at = m.occurred_at order by p.ordinal limit 1) end`;

@@ -20,32 +20,35 @@ const decimal = (zero: boolean) =>
     return z.NEVER;
   });
 
-const currency = z
-  .string()
-  .max(64)
-  .transform((given, context) => {
-    const code = currencyCode(given);
-    if (code !== undefined) return code;
-    context.addIssue({ code: 'custom', message: 'is no currency that is known; use its ISO 4217 code' });
-    return z.NEVER;
-  });
+const toCode = (given: string, context: z.RefinementCtx): string => {
+  const code = currencyCode(given);
+  if (code !== undefined) return code;
+  context.addIssue({ code: 'custom', message: 'is no currency that is known; use its ISO 4217 code' });
+  return z.NEVER;
+};
+
+const currency = z.string().max(64).transform(toCode);
 
 const anyCurrency = z.union([z.literal('%').transform(() => undefined), currency]);
 
 const date = z.iso.date({ error: 'must be a day that exists, as YYYY-MM-DD' }).refine(isInYears, YEARS);
 
-const blank = z.literal('').transform(() => undefined);
+/** Of what is written an empty text means "not given"; of a filter it does not, since it would widen. */
+const dateOrBlank = z.union([z.literal(''), date]).transform((given) => given || undefined);
+const currencyOrBlank = z
+  .string()
+  .max(64)
+  .transform((given, context) => (given === '' ? undefined : toCode(given, context)));
 
 export const transactionBody = z.object({
   item: text(2_000).refine((given) => given.trim() !== '', 'must hold more than white space'),
   amount: decimal(false).describe('A positive decimal, at most 4 decimals, as text or number.'),
-  currency: z
-    .union([blank, currency])
+  currency: currencyOrBlank
     .optional()
     .describe(`ISO 4217 code, or a name or sign like RMB, yen, €. Default ${DEFAULT_CURRENCY}.`),
   transaction_type: z.enum(TRANSACTION_TYPES).default('expense'),
-  transaction_date: z.union([blank, date]).optional().describe('YYYY-MM-DD. Default: today, UTC.'),
-  date: z.union([blank, date]).optional().describe('Alias of transaction_date.'),
+  transaction_date: dateOrBlank.optional().describe('YYYY-MM-DD. Default: today, UTC.'),
+  date: dateOrBlank.optional().describe('Alias of transaction_date.'),
   category: text(256).optional(),
   merchant: text(512).optional(),
   payment_method: text(256).optional(),

@@ -191,6 +191,7 @@ t.test('a question is embedded once for its owner, and again where that failed',
     const service = await startService({ embedder: makeOpenAi(optionsOf(endpoint, 64)) });
     t.teardown(() => service.close());
     await remember(service, TEXT);
+    await recall(service, 'the first question also measures the model');
     const query = 'what was repainted';
     const asked = () => endpoint.asked.filter(({ body }) => body.input.includes(query)).length;
     endpoint.behaviour = { status: 500 };

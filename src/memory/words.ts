@@ -1,5 +1,5 @@
 /** Writes the postings of memories, and of those beside them whose words change with them. */
-import { BESIDE } from '../db/beside.ts';
+import { NEAREST } from '../db/beside.ts';
 import type { Tx } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { LENT_CHARACTERS } from '../text/indexed.ts';
@@ -56,8 +56,8 @@ export async function besides(tx: Tx, space: number, seqs: readonly string[]): P
     -- Materialized: else the ends are looked for again for every memory between them, and a session of which each expires has no ends.
     with ends as materialized (
       select m.seq, m.session_id, m.bucket, m.scope, m.place,
-        (select b.place from memories b where ${BESIDE.b} and b.place < m.place order by b.place desc limit 1) as first,
-        (select a.place from memories a where ${BESIDE.a} and a.place > m.place order by a.place limit 1) as last
+        (select n.place from memories n where ${NEAREST.before}) as first,
+        (select n.place from memories n where ${NEAREST.after}) as last
       from memories m where m.space_id = ${space} and m.seq = any (${seqs}::bigint[]) and m.session_id is not null)
     select distinct n.seq from ends e join memories n on n.space_id = ${space} and n.session_id = e.session_id and n.status <> 'deleted'
       and n.bucket = e.bucket and n.scope is not distinct from e.scope and n.place <> e.place
@@ -73,10 +73,8 @@ export async function indexWords(tx: Tx, space: number, seqs: readonly string[])
   if (seqs.length === 0) return { memories: 0, terms: 0 };
   const rows = await tx.query<Row>(sql`
     select m.seq, m.content, m.author, m.path, m.occurred_at, m.created_at, m.length, m.terms,
-      (select ${LENT.b} from memories b where m.session_id is not null and ${BESIDE.b} and b.place < m.place
-        order by b.place desc limit 1) as before,
-      (select ${LENT.a} from memories a where m.session_id is not null and ${BESIDE.a} and a.place > m.place
-        order by a.place limit 1) as after
+      (select ${LENT} from memories n where m.session_id is not null and ${NEAREST.before}) as before,
+      (select ${LENT} from memories n where m.session_id is not null and ${NEAREST.after}) as after
     from memories m where m.space_id = ${space} and m.seq = any (${seqs}::bigint[]) order by m.seq for update of m`);
   const indexed = rows.map((row) => ({ row, words: wordsOf(row, neighbour(row.before), neighbour(row.after)) }));
   await deletePostings(tx, space, rows);
@@ -134,10 +132,7 @@ function* parts<T>(postings: readonly T[]): Generator<readonly T[]> {
     yield postings.slice(from, from + POSTINGS_A_STATEMENT);
 }
 
-const LENT = {
-  a: sql`jsonb_build_object('content', left(a.content, ${LENT_CHARACTERS}), 'author', a.author, 'occurred_at', a.occurred_at)`,
-  b: sql`jsonb_build_object('content', left(b.content, ${LENT_CHARACTERS}), 'author', b.author, 'occurred_at', b.occurred_at)`,
-};
+const LENT = sql`jsonb_build_object('content', left(n.content, ${LENT_CHARACTERS}), 'author', n.author, 'occurred_at', n.occurred_at)`;
 
 function neighbour(lent: Lender | null): Neighbour | undefined {
   if (!lent) return undefined;

@@ -29,7 +29,9 @@ function ask(embedder: Embedder, owner: string, query: string): Promise<Embeddin
   const known = remembered.get(embedder) ?? new LRUCache({ max: MAX_REMEMBERED });
   remembered.set(embedder, known);
   const key = JSON.stringify([owner, query]);
-  const asked = known.get(key) ?? embedder.embed([query], 'query').then(([embedding]) => embedding!);
+  const before = known.get(key);
+  if (before) return before;
+  const asked = embedder.embed([query], 'query').then(([embedding]) => embedding!);
   known.set(key, asked);
   asked.catch(() => known.delete(key)); // the next one may succeed
   return asked;

@@ -1,5 +1,5 @@
 /** The token vectors that late interaction compares: of the best passage of each candidate, and of what stands before and after it. */
-import { BESIDE } from '../db/beside.ts';
+import { NEAREST } from '../db/beside.ts';
 import type { Tx } from '../db/db.ts';
 import { withPast } from '../db/past.ts';
 import { type Sql, sql } from '../db/sql.ts';
@@ -32,7 +32,7 @@ export async function loadTokenBits(
   const wanted = candidates.filter((c) => c.passage !== null);
   if (wanted.length === 0) return new Map();
   const statement = sql`
-    select w.seq, p.token_bits as own, ${lastBefore(model)} as before, ${firstAfter(model)} as after
+    select w.seq, p.token_bits as own, ${bitsBeside(model, 'before')} as before, ${bitsBeside(model, 'after')} as after
     from unnest(${wanted.map((c) => c.space_id)}::int[], ${wanted.map((c) => c.seq)}::bigint[], ${wanted.map((c) => c.passage)}::int[],
         ${wanted.map((_, i) => i < BESIDE_DEPTH)}::boolean[]) as w(space_id, seq, ordinal, near)
       join passages p on p.space_id = w.space_id and p.model = ${model} and p.seq = w.seq and p.ordinal = w.ordinal
@@ -47,16 +47,13 @@ export async function loadTokenBits(
 
 /**
  * Turns of another author, and parts of the same document (same author, dated to the same instant): what one author says at different times
- * is about different things.
+ * is about different things. Of several passages the one that is turned to the memory.
  */
-const lastBefore = (model: number): Sql => sql`
-  case when w.near and m.session_id is not null then (
-    select p.token_bits from (select b.* from memories b where ${BESIDE.b} and b.place < m.place order by b.place desc limit 1) b
-      join passages p on p.space_id = b.space_id and p.model = ${model} and p.seq = b.seq
-    where b.author is distinct from m.author or b.occurred_at = m.occurred_at order by p.ordinal desc limit 1) end`;
-
-const firstAfter = (model: number): Sql => sql`
-  case when w.near and m.session_id is not null then (
-    select p.token_bits from (select a.* from memories a where ${BESIDE.a} and a.place > m.place order by a.place limit 1) a
-      join passages p on p.space_id = a.space_id and p.model = ${model} and p.seq = a.seq
-    where a.author is distinct from m.author or a.occurred_at = m.occurred_at order by p.ordinal limit 1) end`;
+function bitsBeside(model: number, side: 'before' | 'after'): Sql {
+  const turned = side === 'before' ? sql`p.ordinal desc` : sql`p.ordinal`;
+  return sql`
+    case when w.near and m.session_id is not null then (
+      select p.token_bits from (select n.* from memories n where ${NEAREST[side]}) n
+        join passages p on p.space_id = n.space_id and p.model = ${model} and p.seq = n.seq
+      where n.author is distinct from m.author or n.occurred_at = m.occurred_at order by ${turned} limit 1) end`;
+}

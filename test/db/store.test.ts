@@ -59,7 +59,7 @@ t.test('migrations run once, also when two processes start at the same time', as
 
 t.test(
   'a migration may take longer than a statement of a request',
-  { skip: SERVER_URL === undefined && 'it has no time limit' },
+  { skip: SERVER_URL === undefined && 'statements of the embedded database have no time limit' },
   async (t) => {
     const db = await makeTestDb(200);
     t.teardown(() => db.close());

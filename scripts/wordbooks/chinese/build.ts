@@ -4,10 +4,10 @@
  *     npx tsx scripts/wordbooks/chinese/build.ts SOURCES
  */
 import { matchWords } from '../../../src/embed/minilm/gloss/match.ts';
-import { glossesOf, readCedict } from '../shared/cedict.ts';
-import { sources } from '../shared/sources.ts';
-import { handList, writeTable } from '../shared/table.ts';
-import { translatedStrings } from '../shared/vscode.ts';
+import { glossesOf, readCedict } from '../common/cedict.ts';
+import { sources } from '../common/sources.ts';
+import { handList, writeTable } from '../common/table.ts';
+import { translatedStrings } from '../common/vscode.ts';
 import { alignedStems, chooseSense, LONGEST_WORD } from './senses.ts';
 
 const HAN = /^\p{Script=Han}+$/u;

@@ -1,8 +1,8 @@
 /** Which sense of a Chinese word its gloss should be. */
 import porter2 from 'wink-porter2-stemmer';
 import { type Glosses, matchWords } from '../../../src/embed/minilm/gloss/match.ts';
-import { type Aligned, align, type Pair } from '../shared/align.ts';
-import { rarity } from '../shared/rarity.ts';
+import { type Aligned, align, type Pair } from '../common/align.ts';
+import { rarity } from '../common/rarity.ts';
 
 const ROUNDS = 6;
 /** Signs. */

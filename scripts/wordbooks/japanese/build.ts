@@ -4,11 +4,11 @@
  *     npx tsx scripts/wordbooks/japanese/build.ts SOURCES
  */
 import { join } from 'node:path';
-import { countryNames } from '../shared/cldr.ts';
-import { readDictionary } from '../shared/dictd.ts';
-import { type Entry, meaningsOfKanji, readEdict } from '../shared/edict.ts';
-import { sources } from '../shared/sources.ts';
-import { handList, writeTable } from '../shared/table.ts';
+import { countryNames } from '../common/cldr.ts';
+import { readDictionary } from '../common/dictd.ts';
+import { type Entry, meaningsOfKanji, readEdict } from '../common/edict.ts';
+import { sources } from '../common/sources.ts';
+import { handList, writeTable } from '../common/table.ts';
 import { formsOf } from './inflect.ts';
 
 const KANJI = /^[\p{Script=Han}々ヶ]+$/u;

@@ -1,5 +1,5 @@
 /** Which English word stands for which Korean word in the texts of translated programs, without particles, endings and English forms. */
-import { type Aligned, align, type Pair } from '../shared/align.ts';
+import { type Aligned, align, type Pair } from '../common/align.ts';
 
 const ROUNDS = 5;
 

@@ -3,9 +3,9 @@
  *
  *     npx tsx scripts/wordbooks/korean/build.ts SOURCES
  */
-import { countryNames } from '../shared/cldr.ts';
-import { rowsOf, sources } from '../shared/sources.ts';
-import { handList, writeTable } from '../shared/table.ts';
+import { countryNames } from '../common/cldr.ts';
+import { rowsOf, sources } from '../common/sources.ts';
+import { handList, writeTable } from '../common/table.ts';
 import { alignedWords, TAILS } from './aligned.ts';
 import { sinoKorean } from './hanja.ts';
 import { formsOf, type Irregular } from './inflect.ts';

@@ -1,8 +1,8 @@
 /** Sino-Korean words: libhangul's list of words with their hanja, joined with a Japanese and a Chinese dictionary by these. */
 import { join } from 'node:path';
-import { glossesOf, readCedict } from '../shared/cedict.ts';
-import { type Entry, readEdict } from '../shared/edict.ts';
-import { linesOf } from '../shared/sources.ts';
+import { glossesOf, readCedict } from '../common/cedict.ts';
+import { type Entry, readEdict } from '../common/edict.ts';
+import { linesOf } from '../common/sources.ts';
 
 /** `trust`: how sure and how common; below 2 it is an odd word. */
 export interface Candidate {

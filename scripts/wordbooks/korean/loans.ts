@@ -1,9 +1,9 @@
 /** English words that Korean has most likely borrowed: those that Japanese has (EDICT's words in katakana), and names. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readCedict } from '../shared/cedict.ts';
-import { readEdict } from '../shared/edict.ts';
-import type { Sources } from '../shared/sources.ts';
+import { readCedict } from '../common/cedict.ts';
+import { readEdict } from '../common/edict.ts';
+import type { Sources } from '../common/sources.ts';
 import { transliterate } from './transliterate.ts';
 
 const KATAKANA = /^[\p{Script=Katakana}ー]+$/u;

@@ -2,9 +2,9 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import type { Pair } from '../shared/align.ts';
-import { filesIn, type Sources } from '../shared/sources.ts';
-import { translatedStrings } from '../shared/vscode.ts';
+import type { Pair } from '../common/align.ts';
+import { filesIn, type Sources } from '../common/sources.ts';
+import { translatedStrings } from '../common/vscode.ts';
 
 const HANGUL = /\p{Script=Hangul}/u;
 

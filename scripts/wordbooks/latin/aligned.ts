@@ -1,5 +1,5 @@
 /** Which English word stands for which word in the strings of VS Code. */
-import { type Aligned, align, type Pair } from '../shared/align.ts';
+import { type Aligned, align, type Pair } from '../common/align.ts';
 
 const ROUNDS = 6;
 /** Strings a word has to stand in. */

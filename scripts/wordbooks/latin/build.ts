@@ -3,12 +3,12 @@
  *
  *     npx tsx scripts/wordbooks/latin/build.ts SOURCES
  */
-import type { Aligned } from '../shared/align.ts';
-import { type Entry, readDictionary } from '../shared/dictd.ts';
-import { cleanGloss } from '../shared/gloss.ts';
-import { sources } from '../shared/sources.ts';
-import { handList, writeTable } from '../shared/table.ts';
-import { translatedStrings } from '../shared/vscode.ts';
+import type { Aligned } from '../common/align.ts';
+import { type Entry, readDictionary } from '../common/dictd.ts';
+import { cleanGloss } from '../common/gloss.ts';
+import { sources } from '../common/sources.ts';
+import { handList, writeTable } from '../common/table.ts';
+import { translatedStrings } from '../common/vscode.ts';
 import { alignedWords } from './aligned.ts';
 import { chooseGloss, mostVotes, withTechnicalSense } from './choose.ts';
 import { isFormOfAnother } from './forms.ts';

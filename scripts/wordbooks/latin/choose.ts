@@ -1,7 +1,7 @@
 /** Which of the English meanings of a word its gloss should be. */
 import { distance } from 'fastest-levenshtein';
-import type { Aligned } from '../shared/align.ts';
-import { FIRST_WORD, rarity } from '../shared/rarity.ts';
+import type { Aligned } from '../common/align.ts';
+import { FIRST_WORD, rarity } from '../common/rarity.ts';
 import type { Meanings } from './pivot.ts';
 
 /** Words of at least this likeness (0 to 1) are cognates: Datenbank and database, nación and nation. */

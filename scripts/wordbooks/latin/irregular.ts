@@ -2,7 +2,7 @@
  * Forms of irregular verbs, which no rule of endings leads back to the infinitive. They take its gloss, and so do those of verbs with a prefix:
  * "nahm" gives "annahm", "vernahm" and "vernommen" where the table has "annehmen" and "vernehmen", "tuvo" gives "obtuvo".
  */
-import { rowsOf } from '../shared/sources.ts';
+import { rowsOf } from '../common/sources.ts';
 
 const PREFIXES = {
   de: /^(ab|an|auf|aus|be|bei|da|dar|durch|ein|emp|ent|entgegen|er|fern|fest|fort|frei|ge|gegenüber|he?r(ab|an|auf|aus|bei|ein|um|unter|vor)?|hin(ab|auf|aus|ein|unter|weg|zu)?|hinter|hoch|los|miss|mit|nach|nieder|statt|teil|über|um|unter|ver|vor(an|aus|bei)?|wahr|weg|weiter|wider|wieder|zer|zu(rück|sammen)?|zwischen)?$/,

@@ -4,7 +4,7 @@
  * divides among the meanings of the words it translates by. What several languages agree on wins (Tanaka and Umemura 1994 ask for the way
  * back through one language; here many languages stand in for it).
  */
-import type { Entry } from '../shared/dictd.ts';
+import type { Entry } from '../common/dictd.ts';
 
 /** English word → share of the vote, the greatest first. */
 export type Meanings = ReadonlyMap<string, number>;

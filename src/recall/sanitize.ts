@@ -41,9 +41,12 @@ function mapLines(text: string, change: (line: string) => string): string {
   return text.split('\n').map(change).join('\n');
 }
 
-/** Beginnings only, so that a line cut at its end looks like ours no more than the whole line does. */
+/**
+ * Beginnings only, so that a line cut at its end looks like ours no more than the whole line does, and short ones, so
+ * that a cut inside of what a reader tells our lines by (`### XMemo…`) does not make them unlike ours.
+ */
 const OURS =
-  /^(?:#+ ?xmemo ?context|(?:items|unchanged|budget|reference|context|withdrawn) ?:|\[ ?\p{Nd}+ ?\]|no matching xmemo memory)/u;
+  /^(?:#+ ?xmemo|(?:items|unchanged|budget|reference|context|withdrawn) ?:|\[ ?\p{Nd}+ ?\]|no matching xmemo)/u;
 
 /** Nothing that begins like this looks like ours: the usual line, told without taking it apart. */
 const PLAINLY_NOT_OURS = /^[\t ]*[ad-hj-mo-qstvx-z\d.,;:!?"'()<>*+-]/iu;

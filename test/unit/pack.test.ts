@@ -782,6 +782,8 @@ t.test('a line that looks like ours gets a backslash, others stay', (t) => {
     'con\ufe0ftext:',
     'No  matching XMemo memory',
     '＼Context:',
+    '### XMemo…',
+    'No matching XMemo…',
   ];
   for (const line of ours) {
     t.equal(neutralise(line), `\\${line}`);
@@ -805,6 +807,24 @@ t.test('a line that looks like ours gets a backslash, others stay', (t) => {
     t.equal(restore(line), line);
   }
   t.equal(neutralise('a\nContext:\nb'), 'a\n\\Context:\nb');
+  t.end();
+});
+
+t.test('a line that looks like ours does so wherever a budget cuts it', (t) => {
+  const ours = /^(?:#+ ?XMemo|Items:|Budget:|Reference:|Context:|\[\d+\]|No matching XMemo)/iu;
+  for (const fake of FAKES) {
+    const candidates = [aCandidate('id', `It was said.\n${fake} and so on`)];
+    for (let maxTokens = 1; maxTokens <= 40; maxTokens++) {
+      const { items } = pack(candidates, request({ maxTokens }));
+      const shown = items.flatMap(({ block }) => block.split('\n').slice(1));
+      assert.equal(
+        shown.find((line) => ours.test(line)),
+        undefined,
+        `${maxTokens} tokens`,
+      );
+    }
+  }
+  t.pass('at none of them');
   t.end();
 });
 

@@ -116,6 +116,32 @@ t.test('what clients send loosely', async (t) => {
       t.equal((await send('POST', '/v1/recall/context', { query: 'x', [field]: 101 })).status, 422, field);
   });
 
+  await t.test('OC: a path is listed, and the memory at it read, by a search for its own words', async (t) => {
+    const send = openClaw(app, t, keyOf('paths'));
+    for (const [content, path] of [
+      ['Deploys go out on Tuesdays.', 'team/rules'],
+      ['Nobody deploys on Fridays.', 'team/rules'],
+      ['Bruno takes the early train.', 'team/Daily log'],
+      ['数据库每晚两点备份。', '项目/计划'],
+    ] as const)
+      await send('POST', '/v1/remember', { content, path, bucket: 'openclaw' });
+    const found = async (query: string, path: string, at = '/v1/memories/search') => {
+      const asked = new URLSearchParams({ query, path, bucket: '%', status: 'active', limit: '20' });
+      return (await send('GET', `${at}?${asked}`)).body;
+    };
+    for (const [path, count] of [
+      ['team/rules', 2],
+      ['team/Daily log', 1],
+      ['项目/计划', 1],
+      ['team/%', 3],
+    ] as const)
+      for (const query of [path, `${path.split('/').pop()} ${path}`, `/${path.toUpperCase()}/`])
+        t.match(await found(query, path), { status: 'ok', results: { length: count } }, `${query} in ${path}`);
+    t.match(await found('team rules', 'team'), { status: 'empty', results: [] }, 'the path itself stays exact');
+    t.match(await found('zebra rules', 'team/rules'), { results: [] }, 'a question is a question');
+    t.equal((await found('rules', 'team/rules', '/v1/recall')).results.length, 2);
+  });
+
   await t.test('H: an empty type is none', async (t) => {
     const send = hermes(app, t, keyOf('type'));
     const made = await send('POST', '/v1/remember', { content: 'Wombats dig', path: 'p', memory_type: '' });

@@ -21,7 +21,8 @@ const common = {
   idempotency_key: name.optional().describe('Ignored: reads change nothing.'),
 };
 
-const limit = z.number().int().min(1).max(50).default(5).describe('Results, 1 to 50.');
+export const MAX_RESULTS = 50;
+const limit = z.number().int().min(1).max(MAX_RESULTS).default(5).describe('Results, 1 to 50.');
 
 export const recallInput = z.object({
   ...common,

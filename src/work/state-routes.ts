@@ -65,7 +65,7 @@ export const stateRoutes =
         const bucket = body.bucket === undefined || body.bucket === '%' ? 'work' : body.bucket;
         const from = toFilters({ bucket: body.bucket, scope: body.scope });
         assertInside(principalOf(request), from);
-        const target = { ...body, bucket };
+        const target = { ...body, bucket, scope: filterOf(body.scope) };
         const input = toPlace(request, target);
         const { row, counts } = await takeSnapshot(
           await repeatable(deps, request),

@@ -84,7 +84,12 @@ export const contextInput = z.object({
 export type RecallInput = z.infer<typeof recallInput>;
 export type ContextInput = z.infer<typeof contextInput>;
 
-const score = z.number().min(0).max(1);
+const score = z
+  .number()
+  .min(0)
+  .max(1)
+  .describe('How likely it is what was asked for, 0 to 1: of many results at 0.8 about 80 % are.');
+const similarity = z.number().min(0).max(1).describe('Cosine of its best passage.');
 
 const explanation = z
   .object({
@@ -96,7 +101,7 @@ const explanation = z
   .optional()
   .describe('With explain=true.');
 
-const result = z.object({ ...memoryShape, score, similarity: score, snippet: z.string(), explanation });
+const result = z.object({ ...memoryShape, score, similarity, snippet: z.string(), explanation });
 
 const status = z
   .enum(['ok', 'empty', 'below_threshold', 'degraded'])

@@ -17,10 +17,11 @@ export async function openEmbedded(folder?: string): Promise<Db> {
       `set random_page_cost = 1.1; set jit = off; set max_parallel_workers_per_gather = 0; set plan_cache_mode = force_generic_plan`,
     );
     const pool = new pg.Pool({ ...createPgConfig(server), max: 1 } as unknown as pg.PoolConfig);
-    return makeDb('embedded', pool, async () => {
+    const closeServer = async () => {
       await server.close();
       await unlock();
-    });
+    };
+    return makeDb('embedded', pool, { closeServer });
   } catch (error) {
     await unlock();
     throw error;

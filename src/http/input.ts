@@ -50,6 +50,8 @@ export function registerInput(app: FastifyInstance, unknownFields: 'refuse' | 'd
         else request.warnings.push(text);
       } else if (value !== null && !(field === 'cursor' && value === '')) {
         assertStorable(place, field, value);
+        if (place === 'query' && Array.isArray(value) && kindOf(kind) !== 'array')
+          throw invalid(place, field, 'stands there more than once');
         out[field] = relax(place, field, kind, value);
       }
     }

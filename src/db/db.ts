@@ -51,6 +51,9 @@ const TURN_MS = 20;
  */
 const SILENCE_MS = 5_000;
 
+/** Undoing waits for nothing. */
+const AT_ONCE = { query_timeout: SILENCE_MS };
+
 /** Statements with a name are parsed once a connection (1.2 to 3 times faster); past this many texts they go unnamed, to bound the server's memory. */
 const MAX_NAMED = 200;
 
@@ -58,12 +61,14 @@ export interface DbOptions {
   /** The server's own limit of a statement; 0: none. */
   readonly statementTimeoutMs?: number;
   readonly closeServer?: () => Promise<void>;
+  /** The embedded database has stopped under a statement, as where it can write no log any more: only a new start brings it back. */
+  readonly onStop?: (cause: unknown) => void;
 }
 
 export function makeDb(
   kind: Db['kind'],
   pool: pg.Pool,
-  { statementTimeoutMs = 0, closeServer = async () => {} }: DbOptions = {},
+  { statementTimeoutMs = 0, closeServer = async () => {}, onStop = () => {} }: DbOptions = {},
 ): Db {
   const limit = { query_timeout: statementTimeoutMs > 0 ? statementTimeoutMs + SILENCE_MS : 0 };
   // A connection that is lost under a transaction fails its statement; the event besides would end the process if nobody heard it.
@@ -102,8 +107,9 @@ export function makeDb(
       // A connection that cannot roll back is of unknown state: it leaves the pool.
       if (isLost(error)) broken = error;
       else {
-        await client.query({ text: 'rollback', ...within }).catch((cause: Error) => {
+        await client.query({ text: 'rollback', ...AT_ONCE }).catch((cause: Error) => {
           broken = cause;
+          if (kind === 'embedded' && isLost(cause)) onStop(translate(error));
         });
       }
       throw error;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import t from 'tap';
-import type { Db } from '../../src/db/db.ts';
+import { type Db, makeDb } from '../../src/db/db.ts';
 import { migrate, pendingMigrations, readMigrations } from '../../src/db/migrate.ts';
 import { Sql, sql } from '../../src/db/sql.ts';
 import { analyse } from '../../src/text/analyse.ts';
@@ -123,6 +123,27 @@ t.test(
     t.ok(idle.length > 0);
   },
 );
+
+t.test('an embedded database that answers no more is told of, with what stopped it', async (t) => {
+  const full = Object.assign(new Error('No space left on device'), { code: '53100' });
+  const stopped: unknown[] = [];
+  const query = async ({ text }: { text: string }) => {
+    if (text.startsWith('rollback')) throw new Error('Query read timeout');
+    if (text.startsWith('insert')) throw full;
+    return { rows: [] };
+  };
+  const released: unknown[] = [];
+  const pool = { on() {}, connect: async () => ({ query, release: (error: unknown) => released.push(error) }) };
+  const db = makeDb('embedded', pool as unknown as Parameters<typeof makeDb>[1], {
+    onStop: (cause) => stopped.push(cause),
+  });
+  await t.rejects(
+    db.admin((tx) => tx.query(sql`insert into spaces default values`)),
+    { code: 'unavailable' },
+  );
+  t.match(stopped, [{ code: 'unavailable', cause: full }]);
+  t.equal(released.length, 1);
+});
 
 t.test(
   'an owner of a database who may make no roles and no extensions migrates it, once they are there',

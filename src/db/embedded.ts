@@ -30,10 +30,9 @@ export async function openEmbedded(folder?: string, onStop?: DbOptions['onStop']
   }
 }
 
-/** PGlite itself says that much and no more. */
-const cannotStart = (folder: string) => (cause: Error) => {
+/** PGlite says little of it, or nothing. */
+const cannotStart = (folder: string) => (cause: { readonly message?: string }) => {
   const where = path.resolve(folder, 'pg');
-  throw new Error(`the embedded database in ${where} does not start (${cause.message}); is there space on the disk?`, {
-    cause,
-  });
+  const why = cause.message ? ` (${cause.message})` : '';
+  throw new Error(`the embedded database in ${where} does not start${why}; is there space on the disk?`, { cause });
 };

@@ -118,8 +118,13 @@ function send(request: FastifyRequest, reply: FastifyReply, error: ApiError): Fa
     .type('application/json; charset=utf-8')
     .serializer(JSON.stringify)
     .send({
-      detail: error.faults ?? error.detail ?? error.message,
+      detail: error.faults?.map((fault) => placed(request, fault)) ?? error.detail ?? error.message,
       error: { code: error.code, message: error.message, request_id: request.id },
       request_id: request.id,
     });
+}
+
+/** A GET has no body: what is checked for both methods stands in its query. */
+function placed({ method }: FastifyRequest, { loc: [place, ...field], ...fault }: Fault): Fault {
+  return { loc: [place === 'body' && /^(GET|HEAD)$/.test(method) ? 'query' : place!, ...field], ...fault };
 }

@@ -240,6 +240,10 @@ t.test('hostile input gets a clear error, and nothing is half-done', async (t) =
     t.equal(await said('POST', '/recall', { body: { query: 'q', limit: 1e17 } }), 'limit: must be at most 50');
     t.equal(await said('POST', '/recall', { body: { query: 'q', limit: -1e17 } }), 'limit: must be at least 1');
     t.equal(await said('GET', '/recall?query=q&bucket=a&bucket=b'), 'bucket: stands there more than once');
+    for (const query of [{ since_pack: 'pk_x' }, { budget_scope: 'answer', max_tokens: 1 }]) {
+      const { body } = await call('GET', '/recall/context', { query: { query: 'q', ...query } });
+      t.same(body.detail[0].loc, ['query', Object.keys(query).at(-1)]);
+    }
     const device = await call('POST', '/auth/device/start', { body: { scopes: ['memory:read', ['x']] } });
     t.match(device.text, 'scopes: entry 1 must be text');
     const ledger = service.token({ scopes: ['ledger:write'] });

@@ -4,7 +4,7 @@ import { connect, createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-class FolderInUse extends Error {
+export class FolderInUse extends Error {
   override readonly name = 'FolderInUse';
 }
 

@@ -102,6 +102,10 @@ t.test('starting the service', async (t) => {
       t.equal(await second.ended, 1, 'a second process is refused');
       t.match(second.output(), /data folder .* is in use by process \d+/);
 
+      const third = run('token', env, ['list', '--owner', 'demo']);
+      t.equal(await third.ended, 1);
+      t.match(third.output(), /^xmemo-api: the data folder .* in use .*While the service runs, .*\/tokens\n$/);
+
       const token2 = run('token', env, ['--owner', 'demo', '--ttl', '1h']);
       await token2.ended;
       t.match(token2.output(), /^[\w-]+\.[\w-]+\.[\w-]+\n$/, 'the token command prints a token and nothing else');

@@ -21,9 +21,12 @@ begin
 end $$;
 
 -- Roles belong to the whole server: another database of it may have made this one already, or be making it now.
+-- Whoever may make no roles must not be refused for one that is there.
 do $$
 begin
-  create role xmemo_service nologin nosuperuser nobypassrls;
+  if not exists (select from pg_roles where rolname = 'xmemo_service') then
+    create role xmemo_service nologin nosuperuser nobypassrls;
+  end if;
 exception when duplicate_object or unique_violation then null;
 end $$;
 do $$

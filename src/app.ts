@@ -201,6 +201,18 @@ async function registerAccess(app: FastifyInstance, deps: Deps, secret: string):
   return authenticate;
 }
 
+/** All that the parser refuses of what is JSON. */
+const PROTOTYPE = 'the body has a key __proto__, or a constructor with a prototype, which are not taken';
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** JSON in UTF-8. Clients send Content-Type: application/json with an empty body; that is no fault of JSON. */
 function acceptJson(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
@@ -208,7 +220,12 @@ function acceptJson(app: FastifyInstance): void {
     if (body.length === 0) done(null, undefined);
     // decoded all the same, other bytes would be stored as question marks
     else if (!isUtf8(body as Buffer)) done(new ApiError('bad_json', 'the body is not valid UTF-8'));
-    else void parse(request, body.toString(), done);
+    else {
+      const text = body.toString();
+      void parse(request, text, (error, parsed) =>
+        done(error && isJson(text) ? new ApiError('bad_json', PROTOTYPE) : error, parsed),
+      );
+    }
   });
   app.removeContentTypeParser('text/plain');
 }

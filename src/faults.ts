@@ -22,7 +22,7 @@ function sentenceOf(issue: Issue): string | undefined {
       return issue.input === undefined ? 'is missing' : `must be ${NOUNS[issue.expected] ?? issue.expected}`;
     case 'invalid_value':
       if (issue.input === undefined) return 'is missing';
-      return `must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.join(', ')}`;
+      return `must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map((value) => (value === '' ? 'empty' : value)).join(', ')}`;
     case 'too_small':
       if (issue.origin === 'string' && issue.minimum === 1) return 'must not be empty';
       return `must ${issue.inclusive === false ? 'be more than' : atLeast(issue.origin)} ${issue.minimum}${unitOf(issue.origin)}`;
@@ -41,6 +41,7 @@ function sentenceOf(issue: Issue): string | undefined {
 function ofUnion(kinds: readonly (readonly z.core.$ZodIssue[])[]): string | undefined {
   const firsts = kinds.flatMap(([first]) => first ?? []);
   const meant = firsts.findLast(({ code, path }) => path.length > 0 || code === 'custom');
+  if (meant && meant.path.length > 0) return `entry ${meant.path.join('.')} ${meant.message}`;
   return meant?.message ?? ([...new Set(firsts.map(({ message }) => message))].join(' or ') || undefined);
 }
 

@@ -41,7 +41,12 @@ export function makeLog(config: Config): Logger {
 
 /** @throws when the database does not answer: a service that cannot work should not look as if it could */
 export async function openDb(config: Config, log: Logger): Promise<Db> {
-  if (config.DATABASE_URL === undefined) return openEmbedded(config.DATA_DIR);
+  if (config.DATABASE_URL === undefined) {
+    return openEmbedded(config.DATA_DIR, (err) => {
+      log.fatal({ err, event: 'database_stopped' }, 'the embedded database has stopped; it recovers at the next start');
+      process.exit(1);
+    });
+  }
   const db = connectPostgres({
     url: config.DATABASE_URL,
     poolSize: config.POOL_SIZE,

@@ -4,6 +4,7 @@
  */
 import { parseArgs } from 'node:util';
 import { createToken, listTokens, revokeToken, rotateToken, shutOutOwner } from '../access/tokens.ts';
+import { FolderInUse } from '../db/folder-lock.ts';
 import { migrate } from '../db/migrate.ts';
 import { TOKEN_SCOPES, type TokenScope } from '../types.ts';
 import { configOrExit, fail, jwtSecret, makeLog, openDb, signsTokens } from './start.ts';
@@ -22,6 +23,12 @@ const SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
 try {
   process.stdout.write(`${await run()}\n`);
 } catch (error) {
+  if (error instanceof FolderInUse)
+    fail(
+      new Error(
+        `${error.message}. While the service runs, it makes and revokes tokens itself: /docs/api/memory/tokens`,
+      ),
+    );
   fail(error instanceof Error ? new Error(`${error.message}\n${USAGE}`) : error);
 }
 

@@ -21,8 +21,10 @@ export interface Db {
   readonly kind: 'postgres' | 'embedded';
   /** One transaction as the service's role: sees `access.spaces`, the rows of `access.owner` and nothing else. A deadlock or a serialisation failure runs `work` again. */
   transaction<T>(access: Access, work: (tx: Tx) => Promise<T>): Promise<T>;
-  /** One transaction as the connecting role: for migrations, spaces and health, never for a caller's data. */
+  /** One transaction as the connecting role: for spaces and health, never for a caller's data. */
   admin<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** The same without a limit of time. */
+  migration<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /** Of the pool: open connections, those that are free, and transactions that wait for one. */
   connections(): { readonly open: number; readonly idle: number; readonly waiting: number };
   /** Vacuums one table, outside of any transaction; the name is one of ours, never a caller's. */
@@ -35,16 +37,42 @@ const SERVICE_ROLE = 'xmemo_service';
 
 const RETRIES = 3;
 const RETRYABLE = new Set(['40001', '40P01']); // serialization_failure, deadlock_detected
-const OUT_OF_REACH = /^(08|53|57P|ECONN|ENOTFOUND|ETIMEDOUT|EPIPE|EAI_AGAIN|ENOENT)/;
+/** Sockets and connections, a password that was changed, a database that is gone or a standby now, a full disk. */
+const OUT_OF_REACH =
+  /^(08|25006|28|3D|53|57P|58|ECONN|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|ETIMEDOUT|EPIPE|EAI_AGAIN|ENOENT)/;
 const QUERY_CANCELED = '57014';
 
 /** The embedded database works in this thread and never waits: a long transaction must let others have a turn, or the whole process stands still. */
 const TURN_MS = 20;
 
+/**
+ * A statement that the server should have stopped this long ago is given up, and its connection with it: a server that is gone without a
+ * word would hold the whole pool for a quarter of an hour, long after another has taken its place.
+ */
+const SILENCE_MS = 5_000;
+
+/** Undoing waits for nothing. */
+const AT_ONCE = { query_timeout: SILENCE_MS };
+
 /** Statements with a name are parsed once a connection (1.2 to 3 times faster); past this many texts they go unnamed, to bound the server's memory. */
 const MAX_NAMED = 200;
 
-export function makeDb(kind: Db['kind'], pool: pg.Pool, closeServer: () => Promise<void> = async () => {}): Db {
+export interface DbOptions {
+  /** The server's own limit of a statement; 0: none. */
+  readonly statementTimeoutMs?: number;
+  readonly closeServer?: () => Promise<void>;
+  /** The embedded database has stopped under a statement, as where it can write no log any more: only a new start brings it back. */
+  readonly onStop?: (cause: unknown) => void;
+}
+
+export function makeDb(
+  kind: Db['kind'],
+  pool: pg.Pool,
+  { statementTimeoutMs = 0, closeServer = async () => {}, onStop = () => {} }: DbOptions = {},
+): Db {
+  const limit = { query_timeout: statementTimeoutMs > 0 ? statementTimeoutMs + SILENCE_MS : 0 };
+  // A connection that is lost under a transaction fails its statement; the event besides would end the process if nobody heard it.
+  pool.on('connect', (client) => client.on('error', () => {}));
   const names = new Map<string, string>();
   const nameOf = (text: string): string | undefined => {
     const known = names.get(text);
@@ -54,17 +82,17 @@ export function makeDb(kind: Db['kind'], pool: pg.Pool, closeServer: () => Promi
     return name;
   };
 
-  async function run<T>(begin: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+  async function run<T>(begin: string, work: (tx: Tx) => Promise<T>, within = limit): Promise<T> {
     const client = await pool.connect();
     let broken: Error | undefined;
     let turned = performance.now();
     try {
-      await client.query(begin);
+      await client.query({ text: begin, ...within });
       const tx: Tx = {
         async query<Row>(statement: Sql) {
           const { text, values } = compile(statement);
           const name = nameOf(text);
-          const { rows } = await client.query({ text, values: [...values], ...(name && { name }) });
+          const { rows } = await client.query({ text, values: [...values], ...within, ...(name && { name }) });
           if (kind === 'embedded' && performance.now() - turned > TURN_MS) {
             await nextTurn();
             turned = performance.now();
@@ -73,13 +101,17 @@ export function makeDb(kind: Db['kind'], pool: pg.Pool, closeServer: () => Promi
         },
       };
       const result = await work(tx);
-      await client.query('commit');
+      await client.query({ text: 'commit', ...within });
       return result;
     } catch (error) {
       // A connection that cannot roll back is of unknown state: it leaves the pool.
-      await client.query('rollback').catch((cause: Error) => {
-        broken = cause;
-      });
+      if (isLost(error)) broken = error;
+      else {
+        await client.query({ text: 'rollback', ...AT_ONCE }).catch((cause: Error) => {
+          broken = cause;
+          if (kind === 'embedded' && isLost(cause)) onStop(translate(error));
+        });
+      }
       throw error;
     } finally {
       client.release(broken);
@@ -101,6 +133,7 @@ export function makeDb(kind: Db['kind'], pool: pg.Pool, closeServer: () => Promi
     kind,
     transaction: (access, work) => retrying(() => run(beginAs(access), work)),
     admin: (work) => retrying(() => run('begin', work)),
+    migration: (work) => retrying(() => run('begin; set local statement_timeout = 0', work, { query_timeout: 0 })),
     connections: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     async vacuum(table) {
       await pool.query(`vacuum (analyze) ${pg.escapeIdentifier(table)}`);
@@ -126,6 +159,11 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
+/** What pg itself says, which gives it no code. */
+const LOST =
+  /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client .*is not queryable)/;
+const isLost = (error: unknown): error is Error => error instanceof Error && LOST.test(error.message);
+
 /** Two rows would have one key. Callers for whom that is no fault of ours say what it means. */
 export const isUniqueViolation = (error: unknown): boolean => codeOf(error) === '23505';
 
@@ -134,9 +172,7 @@ function translate(error: unknown): unknown {
   if (error instanceof ApiError) return error;
   const code = codeOf(error);
   if (code === QUERY_CANCELED) return new ApiError('timeout', undefined, { cause: error, retryAfter: 1 });
-  const poolTimeout =
-    error instanceof Error && /timeout exceeded when trying to connect|Connection terminated/.test(error.message);
-  if (OUT_OF_REACH.test(code) || RETRYABLE.has(code) || poolTimeout)
+  if (OUT_OF_REACH.test(code) || RETRYABLE.has(code) || isLost(error))
     return new ApiError('unavailable', undefined, { cause: error, retryAfter: 1 });
   // it will be logged, and these quote the row: text of a memory, a key
   if (error instanceof Error) for (const field of QUOTING) Reflect.deleteProperty(error, field);
@@ -167,8 +203,11 @@ export function connectPostgres({ url, poolSize, statementTimeoutMs, onError }: 
     options:
       '-c jit=off -c plan_cache_mode=force_generic_plan -c random_page_cost=1.1 -c max_parallel_workers_per_gather=0',
   });
-  pool.on('error', onError);
-  return makeDb('postgres', pool);
+  pool.on('error', (error) => {
+    Reflect.deleteProperty(error, 'client'); // it will be logged, and this is the whole connection, the key to cancel on it too
+    onError(error);
+  });
+  return makeDb('postgres', pool, { statementTimeoutMs });
 }
 
 /** Cheapest statement that proves the database answers. */

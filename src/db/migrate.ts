@@ -24,9 +24,8 @@ export async function readMigrations(folder = FOLDER): Promise<Migration[]> {
 export async function migrate(db: Db, migrations?: readonly Migration[]): Promise<string[]> {
   const ran: string[] = [];
   for (const migration of migrations ?? (await readMigrations())) {
-    await db.admin(async (tx) => {
-      // the limit is that of requests: a migration of a large table, or the wait for another replica's, takes its time
-      await tx.query(sql`set local statement_timeout = 0`);
+    // the limit is that of requests: a migration of a large table, or the wait for another replica's, takes its time
+    await db.migration(async (tx) => {
       await tx.query(sql`select pg_advisory_xact_lock(${LOCK}::bigint)`);
       await tx.query(
         sql`create table if not exists schema_migrations (name text primary key, at timestamptz not null default now())`,

@@ -56,11 +56,16 @@ export function endConnections(app: Pick<FastifyInstance, 'addHook'>): void {
   });
 }
 
+const ONCE = ['host', 'authorization'];
+
 /** What Node itself would refuse without a word is told in ours, and what only a proxy could undo is refused. */
 export function registerProtocol(app: FastifyInstance): void {
   // an expectation that is not known may be passed over (RFC 9110, 10.1.1)
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.addHook('onRequest', async ({ headers, raw }) => {
+    // of two Node takes the first and says nothing, a proxy may have looked at the second
+    const twice = ONCE.find((name) => (raw.headersDistinct?.[name]?.length ?? 0) > 1);
+    if (twice) throw new ApiError('bad_request', `${twice} was sent more than once`);
     if (headers.host === undefined && raw.httpVersion === '1.1')
       throw new ApiError('bad_request', 'a request by HTTP/1.1 names its Host');
     if (!/^(identity)?$/i.test(headers['content-encoding'] ?? ''))

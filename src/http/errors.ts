@@ -1,6 +1,7 @@
 /** The one renderer of errors. Nothing of the database, of a memory or of a token leaves through it. */
 import { closest, distance } from 'fastest-levenshtein';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifySchemaValidationError } from 'fastify/types/schema.js';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import '../faults.ts';
 import { ApiError, type ErrorCode, type Fault } from '../errors.ts';
@@ -66,6 +67,16 @@ export function renderError(error: FastifyError, request: FastifyRequest, reply:
 /** Of a list that is wrong throughout the first few say enough. */
 const MAX_FAULTS = 50;
 
+/** A whole number has the bounds of whole numbers before its own: of two limits of one field the second is the one that counts. */
+function narrowest(faults: readonly FastifySchemaValidationError[]): FastifySchemaValidationError[] {
+  return faults
+    .slice(0, MAX_FAULTS)
+    .filter((fault, i, all) => !/^too_/.test(fault.keyword) || !isSame(fault, all[i + 1]));
+}
+
+const isSame = (a: FastifySchemaValidationError, b: FastifySchemaValidationError | undefined): boolean =>
+  a.instancePath === b?.instancePath && a.keyword === b.keyword;
+
 function toApiError(error: FastifyError): ApiError {
   if (error instanceof ApiError) return error;
   if (hasZodFastifySchemaValidationErrors(error)) {
@@ -75,7 +86,7 @@ function toApiError(error: FastifyError): ApiError {
         : error.validationContext === 'params'
           ? 'path'
           : (error.validationContext ?? 'body');
-    const faults = error.validation.slice(0, MAX_FAULTS).map((v): Fault => {
+    const faults = narrowest(error.validation).map((v): Fault => {
       const field = v.instancePath.split('/').filter(Boolean);
       const where = field.join('.') || 'body';
       return {
@@ -107,8 +118,13 @@ function send(request: FastifyRequest, reply: FastifyReply, error: ApiError): Fa
     .type('application/json; charset=utf-8')
     .serializer(JSON.stringify)
     .send({
-      detail: error.faults ?? error.detail ?? error.message,
+      detail: error.faults?.map((fault) => placed(request, fault)) ?? error.detail ?? error.message,
       error: { code: error.code, message: error.message, request_id: request.id },
       request_id: request.id,
     });
+}
+
+/** A GET has no body: what is checked for both methods stands in its query. */
+function placed({ method }: FastifyRequest, { loc: [place, ...field], ...fault }: Fault): Fault {
+  return { loc: [place === 'body' && /^(GET|HEAD)$/.test(method) ? 'query' : place!, ...field], ...fault };
 }

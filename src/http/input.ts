@@ -8,7 +8,7 @@ import { closest, distance } from 'fastest-levenshtein';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { ApiError, type Fault, invalid } from '../errors.ts';
-import { UNSTORABLE, unstorable } from '../text/json.ts';
+import { holdsRounded, UNSTORABLE, unstorable } from '../text/json.ts';
 import { invalidText } from '../text/unicode.ts';
 import { innermost } from './fields.ts';
 import { mended } from './lenient.ts';
@@ -43,20 +43,24 @@ export function registerInput(app: FastifyInstance, unknownFields: 'refuse' | 'd
     const faults: Fault[] = [];
     let unknown = 0;
     const out: Record<string, unknown> = {};
+    const warn = unknownFields === 'drop' ? (text: string) => void request.warnings.push(text) : undefined;
     for (const [field, sent] of Object.entries(given)) {
       const kind = shape[field];
       if (!Object.hasOwn(shape, field) || !kind) {
         if (++unknown > MAX_NAMED) continue;
         const named = field.slice(0, MAX_SHOWN);
         const text = `${named}: unknown field${suggestion(named, Object.keys(shape))}`;
-        if (unknownFields === 'refuse') faults.push({ loc: [place, named], msg: text, type: 'extra_forbidden' });
-        else request.warnings.push(text);
+        if (warn) warn(text);
+        else faults.push({ loc: [place, named], msg: text, type: 'extra_forbidden' });
         continue;
       }
       if (sent === null || (field === 'cursor' && sent === '')) continue;
-      const value = unknownFields === 'drop' ? mended(field, kind, sent, (text) => request.warnings.push(text)) : sent;
+      const value = relax(place, field, kind, warn ? mended(field, kind, sent, warn) : sent);
       assertStorable(place, field, value);
-      out[field] = relax(place, field, kind, value);
+      assertWhole(place, field, value, warn);
+      if (place === 'query' && Array.isArray(value) && typeOf(kind) !== 'array')
+        throw invalid(place, field, 'stands there more than once');
+      out[field] = value;
     }
     if (faults.length > 0) throw new ApiError('validation_error', faults[0]!.msg, { faults });
     return out;
@@ -95,9 +99,18 @@ function assertStorable(place: Place, field: string, value: unknown): void {
   throw invalid(place, field, message, type);
 }
 
+/** A client that cannot be told to send an id as text is told that it was rounded. @throws ApiError validation_error */
+function assertWhole(place: Place, field: string, value: unknown, warn: ((text: string) => void) | undefined): void {
+  if (!holdsRounded(value)) return;
+  if (!warn) throw invalid(place, field, 'holds a whole number beyond 2^53, which would be rounded: send it as text');
+  warn(`${field}: holds a whole number beyond 2^53, which was rounded`);
+}
+
+const typeOf = (schema: z.core.$ZodType): string => innermost(schema)._zod.def.type;
+
 function relax(place: Place, field: string, schema: z.core.$ZodType, value: unknown): unknown {
   if (typeof value !== 'string') return value;
-  const kind = innermost(schema)._zod.def.type;
+  const kind = typeOf(schema);
   if (kind === 'number' && /^\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*$/i.test(value)) return Number(value);
   if (kind === 'boolean' && /^(true|false)$/i.test(value)) return value.toLowerCase() === 'true';
   if (kind === 'record' || kind === 'object') return parseObject(place, field, value);
@@ -106,11 +119,8 @@ function relax(place: Place, field: string, schema: z.core.$ZodType, value: unkn
 
 function parseObject(place: Place, field: string, text: string): unknown {
   try {
-    const parsed: unknown = JSON.parse(text);
-    assertStorable(place, field, parsed);
-    return parsed;
-  } catch (error) {
-    if (error instanceof ApiError) throw error;
+    return JSON.parse(text) as unknown;
+  } catch {
     throw invalid(place, field, 'is not a JSON object', 'json_invalid');
   }
 }

@@ -1,7 +1,7 @@
 /** Why is this memory in the answer, or why not: for the engineer at two in the morning. Tells scores, ranks and decisions, never a text. */
 import { spacesOf } from '../db/boundary.ts';
 import { memoriesAt, withPast } from '../db/past.ts';
-import { findSpaces } from '../db/spaces.ts';
+import { ensureModel, findSpaces } from '../db/spaces.ts';
 import { join, type Sql, sql } from '../db/sql.ts';
 import { ACTIVE, type Filters, matches, visible } from '../db/visible.ts';
 import type { Deps } from '../deps.ts';
@@ -19,7 +19,7 @@ import { limitOf } from './select.ts';
 export async function explain(deps: Deps, asking: Asking<ContextInput>, id: string): Promise<ExplainReply> {
   const { principal, input, request } = asking;
   const stages: Stages = new Map();
-  const kept = await keptOut(deps, principal, id, request);
+  const { kept, unread } = await keptOut(deps, principal, id, request);
   const ranking = await search(deps, principal, request, stages, async (_tx, found) => found);
   const at = ranking.ranked.findIndex((entry) => entry.candidate.id === id);
   const entry = ranking.ranked[at];
@@ -31,26 +31,35 @@ export async function explain(deps: Deps, asking: Asking<ContextInput>, id: stri
     rank: entry ? at + 1 : null,
     arms: entry ? armsOf(ranking, id) : { lexical: null, vector: null },
     ...(entry && { score: round(entry.relevance), explanation: explanationOf(entry) }),
-    kept_out_by: kept,
+    kept_out_by: [...kept],
     pack,
     answerability: round(ranking.answerability),
-    verdict: verdict(ranking, at, kept, pack),
+    verdict: verdict(ranking, at, kept, pack) + byWordsAlone(ranking, kept, unread),
   };
 }
 
-/**
- * What keeps a memory of the caller's own spaces out of the search: `expired`, `as_of` (it was not there yet), or the names of filters.
- * @throws ApiError not_found
- */
+interface Standing {
+  /** What keeps it out of the search: `expired`, `as_of` (it was not there yet), or the names of filters. */
+  readonly kept: readonly string[];
+  /** It waits for its vectors. */
+  readonly unread: boolean;
+}
+
+/** Of a memory of the caller's own spaces. @throws ApiError not_found */
 async function keptOut(
   deps: Deps,
   principal: Principal,
   id: string,
   { filters, team, asOf }: SearchRequest,
-): Promise<string[]> {
-  const spaces = await findSpaces(deps.db, spacesOf(principal, team));
+): Promise<Standing> {
+  const [spaces, searched, model] = await Promise.all([
+    findSpaces(deps.db, spacesOf(principal)),
+    findSpaces(deps.db, spacesOf(principal, team)),
+    ensureModel(deps.db, deps.embedder),
+  ]);
   const { statuses, ...named } = filters;
   const checks: [string, Sql][] = [
+    ['team_id', sql`m.space_id = any (${searched}::int[])`],
     ['expired', sql`(m.expires_at is null or m.expires_at > ${deps.now()})`],
     ['status', matches({ statuses })],
     ...Object.entries(named).flatMap(([name, value]): [string, Sql][] =>
@@ -62,21 +71,19 @@ async function keptOut(
     checks.map(([, check]) => check),
     ', ',
   );
-  const check = sql`
-    select array[${columns}] as passed from memories m where m.space_id = any (${spaces}::int[]) and m.id = ${id} and ${everlasting}`;
+  const read = (what: Sql) =>
+    sql`select ${what} from memories m where m.space_id = any (${spaces}::int[]) and m.id = ${id} and ${everlasting}`;
   const past = asOf && memoriesAt(spaces, asOf, principal, new Date(0));
-  const [present, then] = await deps.db.transaction({ spaces, readOnly: true, owner: principal.owner }, async (tx) => [
-    await tx.query<Passed>(check),
-    await tx.query<Passed>(withPast(past, check)),
-  ]);
-  if (present.length === 0) throw new ApiError('not_found');
-  const row = then[0];
-  if (!row) return ['as_of'];
-  return checks.filter((_, i) => row.passed[i] !== true).map(([name]) => name);
-}
-
-interface Passed {
-  readonly passed: readonly (boolean | null)[];
+  const [[present], [row]] = await deps.db.transaction(
+    { spaces, readOnly: true, owner: principal.owner },
+    async (tx) => [
+      await tx.query<{ unread: boolean }>(read(sql`m.embedded_by <> ${model} as unread`)),
+      await tx.query<{ passed: (boolean | null)[] }>(withPast(past, read(sql`array[${columns}] as passed`))),
+    ],
+  );
+  if (!present) throw new ApiError('not_found');
+  const kept = row ? checks.filter((_, i) => row.passed[i] !== true).map(([name]) => name) : ['as_of'];
+  return { kept, unread: present.unread };
 }
 
 const EVERY_STATUS: Filters['statuses'] = [...ACTIVE.statuses, 'archived'];
@@ -130,7 +137,15 @@ function verdict(ranking: Ranking, at: number, kept: readonly string[], pack: st
   if (kept.includes('expired')) return 'expired';
   if (kept.includes('as_of')) return 'not there yet at that instant';
   if (kept.length > 0) return `cut by filter: ${kept.join(', ')}`;
-  if (at < 0) return 'not among the candidates of either arm: other memories are nearer in words and in meaning';
+  if (at < 0 && ranking.exactId) return 'the query is the id of another memory, and finds that one alone';
+  if (at < 0) return 'not among the candidates: other memories are nearer to the query';
   const strict = ranking.answerability < STRICT_THRESHOLD ? '; strict search returns nothing for this query' : '';
   return `rank ${at + 1}, ${pack}${strict}`;
+}
+
+/** Why nothing is said of its meaning. */
+function byWordsAlone({ exactId, degraded }: Ranking, kept: readonly string[], unread: boolean): string {
+  if (kept.length > 0 || exactId) return '';
+  if (degraded.length > 0) return `; ${degraded.join('; ')}`;
+  return unread ? '; it has no vectors yet, and until they are made it is found by its words alone' : '';
 }

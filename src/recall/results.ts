@@ -62,6 +62,7 @@ function shown({ statuses, ...rest }: Filters, team: string | undefined): Record
 
 /** The name of a filter as callers write it: memoryType is memory_type. */
 export function wireName(name: string): string {
+  if (name === 'agentInstance') return 'agent_instance_id';
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 

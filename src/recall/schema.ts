@@ -205,7 +205,9 @@ export const explainReply = z.object({
     .describe('Its place in each arm; null: the arm has no score for it.'),
   score: score.optional(),
   explanation,
-  kept_out_by: z.array(z.string()).describe('`expired`, `status`, or the filters that exclude it.'),
+  kept_out_by: z
+    .array(z.string())
+    .describe('`expired`, `as_of` (it was not there yet), or the filters that exclude it.'),
   pack: z.string().nullable().describe('What became of it in the context pack of this request.'),
   answerability: z.number(),
   verdict: z.string(),

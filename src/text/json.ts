@@ -46,6 +46,14 @@ export function unstorable(value: unknown): keyof typeof UNSTORABLE | null {
   }
 }
 
+/** Whether an object or list holds a whole number beyond 2^53, which JavaScript has rounded by the time that anybody sees it. */
+export function holdsRounded(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.values(value).some((inner) =>
+    typeof inner === 'number' ? Number.isInteger(inner) && !Number.isSafeInteger(inner) : holdsRounded(inner),
+  );
+}
+
 /** With U+FFFD for every lone surrogate, as any decoder would read it; the value itself when it holds none. */
 export function wellFormed(value: unknown): unknown {
   if (unstorable(value) !== 'lone_surrogate') return value;

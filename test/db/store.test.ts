@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import t from 'tap';
+import { type Db, makeDb } from '../../src/db/db.ts';
 import { migrate, pendingMigrations, readMigrations } from '../../src/db/migrate.ts';
-import { sql } from '../../src/db/sql.ts';
+import { Sql, sql } from '../../src/db/sql.ts';
 import { analyse } from '../../src/text/analyse.ts';
 import { wordsOf } from '../../src/text/lexical.ts';
 import { makeTestDb, SERVER_URL, type Service, startService } from '../helpers/service.ts';
@@ -73,6 +75,112 @@ t.test(
       { code: 'timeout' },
       'the limit is back afterwards',
     );
+  },
+);
+
+t.test(
+  'a connection that is lost or silent fails its transaction and nothing else',
+  { skip: SERVER_URL === undefined && 'the embedded database has no connection to lose' },
+  async (t) => {
+    const idle: Error[] = [];
+    const db = await makeTestDb(200, (error) => idle.push(error));
+    t.teardown(() => db.close());
+    const pid = () => db.admin((tx) => tx.query<{ pid: number }>(sql`select pg_backend_pid() as pid`));
+    await pid();
+    const lost = (statement: Sql) =>
+      t.rejects(
+        db.admin(async (tx) => {
+          await tx.query(sql`set local statement_timeout = 0`);
+          await tx.query(statement);
+        }),
+        { code: 'unavailable' },
+      );
+    // at once, between two statements, and by a server that is there no more
+    await lost(sql`select pg_terminate_backend(pg_backend_pid())`);
+    await t.rejects(
+      db.admin(async (tx) => {
+        const [own] = await tx.query<{ pid: number }>(sql`select pg_backend_pid() as pid`);
+        await db.admin((other) => other.query(sql`select pg_terminate_backend(${own!.pid}, 5000)`));
+        await sleep(50);
+        await tx.query(sql`select 1`);
+      }),
+      { code: 'unavailable' },
+    );
+    await lost(sql`select pg_sleep(60)`);
+    t.equal((await pid()).length, 1, 'the next transaction has a connection');
+    t.equal(db.connections().waiting, 0);
+    await Promise.all([pid(), pid()]);
+    await db.admin((tx) =>
+      tx.query(sql`
+        select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`),
+    );
+    await sleep(50);
+    t.same(
+      idle.map((error) => Object.keys(error)).filter((names) => names.includes('client')),
+      [],
+      'what is logged of a free connection is the fault alone',
+    );
+    t.ok(idle.length > 0);
+  },
+);
+
+t.test('an embedded database that answers no more is told of, with what stopped it', async (t) => {
+  const full = Object.assign(new Error('No space left on device'), { code: '53100' });
+  const stopped: unknown[] = [];
+  const query = async ({ text }: { text: string }) => {
+    if (text.startsWith('rollback')) throw new Error('Query read timeout');
+    if (text.startsWith('insert')) throw full;
+    return { rows: [] };
+  };
+  const released: unknown[] = [];
+  const pool = { on() {}, connect: async () => ({ query, release: (error: unknown) => released.push(error) }) };
+  const db = makeDb('embedded', pool as unknown as Parameters<typeof makeDb>[1], {
+    onStop: (cause) => stopped.push(cause),
+  });
+  await t.rejects(
+    db.admin((tx) => tx.query(sql`insert into spaces default values`)),
+    { code: 'unavailable' },
+  );
+  t.match(stopped, [{ code: 'unavailable', cause: full }]);
+  t.equal(released.length, 1);
+});
+
+t.test(
+  'an owner of a database who may make no roles and no extensions migrates it, once they are there',
+  { skip: SERVER_URL === undefined && 'the embedded database has one role' },
+  async (t) => {
+    const db = await makeTestDb();
+    t.teardown(() => db.close());
+    const role = `test_owner_${process.pid}`;
+    const [{ name } = { name: '' }] = await db.admin((tx) =>
+      tx.query<{ name: string }>(sql`select current_database() as name`),
+    );
+    await migrate(db); // makes the role of the service, where it is not there yet
+    const statements = [
+      'drop schema public cascade',
+      'create schema public',
+      'create extension vector',
+      `create role ${role}`,
+      `alter database ${name} owner to ${role}`,
+      `grant all on schema public to ${role}`,
+      `grant xmemo_service to ${role}`,
+    ];
+    for (const text of statements) await db.admin((tx) => tx.query(new Sql([text], [])));
+    t.teardown(async () => {
+      for (const text of [
+        `drop owned by ${role} cascade`,
+        `alter database ${name} owner to current_user`,
+        `drop owned by ${role}`,
+        `drop role ${role}`,
+      ])
+        await db.admin((tx) => tx.query(new Sql([text], [])));
+    });
+    const migration: Db['migration'] = (work) =>
+      db.migration(async (tx) => {
+        await tx.query(new Sql([`set local role ${role}`], []));
+        return work(tx);
+      });
+    t.equal((await migrate({ ...db, migration })).length, (await readMigrations()).length);
   },
 );
 

@@ -48,7 +48,7 @@ export interface Service {
   close(): Promise<void>;
 }
 
-export async function makeTestDb(statementTimeoutMs = 20_000): Promise<Db> {
+export async function makeTestDb(statementTimeoutMs = 20_000, onError: (error: Error) => void = () => {}): Promise<Db> {
   if (SERVER_URL === undefined) return openEmbedded();
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   const admin = new pg.Client({ connectionString: SERVER_URL });
@@ -59,7 +59,7 @@ export async function makeTestDb(statementTimeoutMs = 20_000): Promise<Db> {
     url: withDatabase(SERVER_URL, name),
     poolSize: 6,
     statementTimeoutMs,
-    onError: () => {},
+    onError,
   });
   return {
     ...db,

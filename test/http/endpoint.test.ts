@@ -211,6 +211,8 @@ t.test('the service over an endpoint that fails', (t) =>
     const service = await startService({ embedder: makeOpenAi(optionsOf(endpoint, 256)) });
     t.teardown(() => service.close());
     t.equal((await remember(service, 'The parrot is called Rosalind')).status, 201);
+    const verdict = async (query: string, memory_id: string): Promise<string> =>
+      (await service.call('POST', '/recall/explain', { body: { query, memory_id } })).body.verdict;
     const faults = [
       'one-less',
       'narrow',
@@ -228,6 +230,10 @@ t.test('the service over an endpoint that fails', (t) =>
       t.equal(found.body.results[0].id, stored.body.id, 'it finds by words');
       t.equal(found.body.status, 'degraded');
       t.same(found.body.retrieval_plan.arms, ['lexical']);
+      t.match(
+        await verdict('nothing of the kind', stored.body.id),
+        /^not among .*; the embedder failed: found by words alone$/,
+      );
     }
     const pack = await service.call('POST', '/recall/context', { body: { query: 'Rosalind the parrot' } });
     t.match(pack.body, { status: 'degraded', items: [{ content: /Rosalind/ }] });
@@ -238,12 +244,15 @@ t.test('the service over an endpoint that fails', (t) =>
 
     endpoint.behaviour = 'well';
     const waiting = await recall(service, 'ultramarine');
-    t.equal(waiting.body.results[0].similarity, 0, 'without a vector until it is embedded');
+    const unread = waiting.body.results[1]; // the one memory that has a vector stands first
+    t.match(unread, { content: /ultramarine/, similarity: 0 }, 'without a vector until it is embedded');
     t.not(waiting.body.status, 'degraded');
+    t.match(await verdict('ultramarine', unread.id), /^rank \d, .*; it has no vectors yet/);
     const { body } = await service.call('GET', '/ready', { token: null });
     t.same(body.model.reembedding, { done: 0, total: faults.length });
     t.match(body.model.detail, 're-embedding: 0 of 6 memories');
     await reembed(service.deps);
+    t.notMatch(await verdict('ultramarine', unread.id), 'vectors');
     t.match((await service.call('GET', '/ready', { token: null })).body, { status: 'ready', model: { state: 'ok' } });
     t.ok((await recall(service, 'ultramarine')).body.results[0].similarity > 0.1);
     t.same(await passages(service.deps), { 'openai:hash-256:256@1': 1 + faults.length });

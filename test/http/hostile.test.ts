@@ -235,6 +235,27 @@ t.test('hostile input gets a clear error, and nothing is half-done', async (t) =
     },
   );
 
+  await t.test('what is said of a refused value is the limit that counts, the entry, and the field', async (t) => {
+    const said = async (...request: Parameters<typeof call>) => (await call(...request)).body.error.message;
+    t.equal(await said('POST', '/recall', { body: { query: 'q', limit: 1e17 } }), 'limit: must be at most 50');
+    t.equal(await said('POST', '/recall', { body: { query: 'q', limit: -1e17 } }), 'limit: must be at least 1');
+    t.equal(await said('GET', '/recall?query=q&bucket=a&bucket=b'), 'bucket: stands there more than once');
+    for (const query of [{ since_pack: 'pk_x' }, { budget_scope: 'answer', max_tokens: 1 }]) {
+      const { body } = await call('GET', '/recall/context', { query: { query: 'q', ...query } });
+      t.same(body.detail[0].loc, ['query', Object.keys(query).at(-1)]);
+    }
+    const device = await call('POST', '/auth/device/start', { body: { scopes: ['memory:read', ['x']] } });
+    t.match(device.text, 'scopes: entry 1 must be text');
+    const ledger = service.token({ scopes: ['ledger:write'] });
+    t.equal(
+      await said('POST', '/ledger/expenses', { token: ledger, body: { item: 'a', amount: '1', date: 7 } }),
+      'date: must be empty or must be a day that exists, as YYYY-MM-DD',
+    );
+    for (const body of ['{"content":"a","__proto__":{}}', '{"content":"a","metadata":{"constructor":{"prototype":1}}}'])
+      t.match(await said('POST', '/remember', { body }), /^the body has a key __proto__, or a constructor/);
+    t.equal(await said('POST', '/remember', { body: '{"content":"a",' }), 'the body is not valid JSON');
+  });
+
   await t.test('of thousands of unknown fields the first are named', async (t) => {
     const body = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`a${i}`, 1]));
     const refused = await call('POST', '/recall', { body: { ...body, query: 'q' } });
@@ -350,6 +371,11 @@ t.test('a client that drips its request is cut off, and others are answered mean
   const other = await fetch(new URL('/health', address));
   t.equal(other.status, 200);
   t.match(await drip('GET /health HTTP/1.1\r\nConnection: close\r\n\r\n', ''), /^HTTP\/1\.1 400 .*"bad_request"/s);
+  for (const twice of ['Host: y', 'Authorization: Bearer b\r\nAuthorization: Bearer c'])
+    t.match(
+      await drip(`GET /health HTTP/1.1\r\nHost: x\r\n${twice}\r\nConnection: close\r\n\r\n`, ''),
+      /^HTTP\/1\.1 400 .*(host|authorization) was sent more than once/s,
+    );
   const expecting = 'GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: a miracle\r\n\r\n';
   t.match(await drip(expecting, ''), /^HTTP\/1\.1 200 /);
   for (const [i, answer] of (await slow).entries()) {

@@ -226,6 +226,7 @@ t.test('the main job', async (t) => {
 
   await t.test('explain says why a memory is in the answer, or what kept it out', async (t) => {
     const { id } = await remember({ content: 'Echidnas lay eggs.', path: 'animals/echidna' });
+    const other = await remember({ content: 'Wombats dig.' });
     const why = async (body: object) =>
       (await call('POST', '/recall/explain', { body: { query: 'do echidnas lay eggs', memory_id: id, ...body } })).body;
     t.match(await why({}), {
@@ -241,6 +242,20 @@ t.test('the main job', async (t) => {
       kept_out_by: ['path', 'memory_type'],
       verdict: 'cut by filter: path, memory_type',
     });
+    const inTeam = await call('POST', '/recall/explain', {
+      token: token({ teams: ['zoo'] }),
+      body: { query: 'do echidnas lay eggs', memory_id: id, team_id: 'zoo' },
+    });
+    t.match(
+      inTeam.body,
+      { kept_out_by: ['team_id'], verdict: 'cut by filter: team_id' },
+      "its own memory, not the team's",
+    );
+    t.match(await why({ agent_instance_id: 'elsewhere' }), { kept_out_by: ['agent_instance_id'] });
+    t.equal(
+      (await why({ query: other.id })).verdict,
+      'the query is the id of another memory, and finds that one alone',
+    );
     t.match(await why({ max_tokens: 1 }), { found: true, pack: 'dropped: over the token budget' });
     service.setNow(new Date('2031-01-01'));
     const late = await remember({ content: 'Echidnas sleep.', expires_at: '2032-01-01' });

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -100,6 +102,10 @@ t.test('starting the service', async (t) => {
       t.equal(await second.ended, 1, 'a second process is refused');
       t.match(second.output(), /data folder .* is in use by process \d+/);
 
+      const third = run('token', env, ['list', '--owner', 'demo']);
+      t.equal(await third.ended, 1);
+      t.match(third.output(), /^xmemo-api: the data folder .* in use .*While the service runs, .*\/tokens\n$/);
+
       const token2 = run('token', env, ['--owner', 'demo', '--ttl', '1h']);
       await token2.ended;
       t.match(token2.output(), /^[\w-]+\.[\w-]+\.[\w-]+\n$/, 'the token command prints a token and nothing else');
@@ -139,6 +145,21 @@ t.test('starting the service', async (t) => {
     for (let round = 0; round < 20; round++)
       t.equal(rounds.map((told) => told[round]).filter((one) => one === '+').length, 1, `round ${round}`);
   });
+
+  await t.test(
+    'a process that knows nothing of the id of the one that has the folder is refused all the same',
+    async (t) => {
+      const folder = path.join(data, 'shared');
+      await mkdir(folder);
+      // as a process of another container looks: its id is nobody's here
+      const alive = createServer().listen(path.join(folder, 'lock.999999999.1'));
+      await once(alive, 'listening');
+      const service = run('serve', { ...env, DATA_DIR: folder });
+      t.equal(await service.ended, 1);
+      t.match(service.output(), /is in use by a process of another container; stop it or set another DATA_DIR/);
+      await new Promise((done) => alive.close(done));
+    },
+  );
 
   await t.test('a secret that was cut off is refused, with what to do', async (t) => {
     const folder = path.join(data, 'cut');

@@ -1,5 +1,7 @@
+import { setTimeout } from 'node:timers/promises';
 import fc from 'fast-check';
 import t from 'tap';
+import { ping } from '../../src/db/db.ts';
 import { migrate, pendingMigrations, readMigrations } from '../../src/db/migrate.ts';
 import { sql } from '../../src/db/sql.ts';
 import { analyse } from '../../src/text/analyse.ts';
@@ -75,6 +77,38 @@ t.test(
     );
   },
 );
+
+t.test(
+  'a connection that is lost costs its transaction, and never the process',
+  { skip: SERVER_URL === undefined && 'the embedded database has no connection to lose' },
+  async (t) => {
+    const db = await makeTestDb();
+    t.teardown(() => db.close());
+    const end = (pid: number) => db.admin((tx) => tx.query(sql`select pg_terminate_backend(${pid})`));
+    for (const meanwhile of [sql`select pg_sleep(10)`, undefined]) {
+      const lost = db.admin(async (tx) => {
+        const [row] = await tx.query<{ pid: number }>(sql`select pg_backend_pid() as pid`);
+        const asking = meanwhile && tx.query(meanwhile);
+        await Promise.all([end(row!.pid), asking ?? setTimeout(200)]);
+        await tx.query(sql`select 1`);
+      });
+      await t.rejects(lost, { code: 'unavailable' }, meanwhile ? 'at work' : 'between two statements');
+      await ping(db);
+    }
+    t.equal(db.connections().open, db.connections().idle, 'none is left behind');
+  },
+);
+
+t.test('a statement is prepared from its second time on: those of a migration take no place', async (t) => {
+  const db = await makeTestDb();
+  t.teardown(() => db.close());
+  await migrate(db);
+  const prepared = () =>
+    db.admin((tx) => tx.query<{ statement: string }>(sql`select statement from pg_prepared_statements`));
+  t.notOk((await prepared()).find(({ statement }) => /create table memories/.test(statement)));
+  await prepared();
+  t.ok((await prepared()).find(({ statement }) => /from pg_prepared_statements/.test(statement)));
+});
 
 t.test('an error of the database quotes no row', async (t) => {
   const db = await makeTestDb();

@@ -90,8 +90,8 @@ export async function remember(
   const passages = await embedPassages(deps, memory);
   const model = await ensureModel(deps.db, deps.embedder);
   return deps.db.transaction({ spaces: [space], owner: principal.owner }, async (tx) => {
-    if (principal.agentSpace !== undefined) await lockSpace(tx, space);
     await lockSessions(tx, space, [memory.session_id]);
+    if (principal.agentSpace !== undefined) await lockSpace(tx, space); // behind the sessions, as where totals are written
     const twin = input.dedupe && memory.semantic_key === null ? await findTwin(tx, space, memory) : undefined;
     if (twin) {
       await reinforce(tx, space, twin.seq, memory.now);

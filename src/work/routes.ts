@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import { agentOf, principalOf } from '../http/auth.ts';
-import { filterOf, toDate } from '../http/fields.ts';
+import { filterOf, idParams, toDate } from '../http/fields.ts';
 import { repeatable } from '../http/idempotency.ts';
 import { ignoreEmpty } from '../http/input.ts';
 import { withWarnings } from '../http/wire.ts';
@@ -130,7 +130,7 @@ export const workRoutes =
         tags: TAGS,
         summary: 'Complete a reminder',
         description: 'Completing it again changes nothing and answers the same.',
-        params: schema.idParams,
+        params: idParams,
         body: schema.completeBody,
         response: { 200: replies.reminderReply },
       },
@@ -207,7 +207,7 @@ export const workRoutes =
         tags: TAGS,
         summary: 'Resolve a decision',
         description: 'The same resolution again changes nothing; another one is a 409.',
-        params: schema.idParams,
+        params: idParams,
         body: schema.resolveBody,
         response: { 200: replies.decisionReply },
       },

@@ -1,7 +1,6 @@
 /** Stores a memory with its work item in one transaction, and reads both back. */
 import { spacesOf } from '../db/boundary.ts';
 import { findSpaces } from '../db/spaces.ts';
-import type { Filters } from '../db/visible.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import type { archive } from '../memory/archive.ts';
@@ -10,13 +9,12 @@ import type { Agent, Principal } from '../types.ts';
 import {
   closeItem,
   findItem,
-  type ItemFilters,
   type ItemRow,
   type ItemStatus,
   type Kind,
+  type Listing,
   listItems,
   type NewItem,
-  type Page,
   writeItem,
 } from './store.ts';
 
@@ -24,6 +22,14 @@ import {
 export interface Memories {
   readonly remember: typeof remember;
   readonly archive: typeof archive;
+}
+
+/** Who writes, and with what. */
+export interface Writing {
+  readonly deps: Deps;
+  readonly memories: Memories;
+  readonly principal: Principal;
+  readonly agent: Agent;
 }
 
 /** What work leaves as memory's defaults are. */
@@ -46,10 +52,7 @@ const DEFAULTS = {
 } satisfies Partial<RememberInput>;
 
 export async function store(
-  deps: Deps,
-  memories: Memories,
-  principal: Principal,
-  agent: Agent,
+  { deps, memories, principal, agent }: Writing,
   input: WorkInput,
   item: NewItem,
   after?: Alongside,
@@ -71,17 +74,14 @@ export async function store(
 async function read(deps: Deps, principal: Principal, kind: Kind, id: string): Promise<ItemRow> {
   const spaces = await findSpaces(deps.db, spacesOf(principal));
   const row = await deps.db.transaction({ spaces, readOnly: true }, (tx) =>
-    findItem(tx, spaces, principal, deps.now(), kind, id),
+    findItem(tx, { spaces, boundary: principal, now: deps.now() }, kind, id),
   );
   if (!row) throw new ApiError('not_found', `no such ${kind} is visible to this token`);
   return row;
 }
 
-export interface ListRequest {
+export interface ListRequest extends Listing {
   readonly team: string | undefined;
-  readonly filters: Filters;
-  readonly items: ItemFilters;
-  readonly page: Page;
 }
 
 export async function list(
@@ -91,7 +91,7 @@ export async function list(
 ): Promise<{ rows: ItemRow[]; total: number }> {
   const spaces = await findSpaces(deps.db, spacesOf(principal, request.team));
   return deps.db.transaction({ spaces, readOnly: true }, (tx) =>
-    listItems(tx, spaces, principal, deps.now(), request.filters, request.items, request.page),
+    listItems(tx, { spaces, boundary: principal, now: deps.now() }, request),
   );
 }
 

@@ -221,7 +221,7 @@ export const documentRoutes =
         deps,
         request,
         reply,
-        (keyed) => ingest(keyed, engine, principal, agentOf(request), base, upload, deps),
+        (keyed) => ingest({ deps: keyed, outside: deps, engine, principal, agent: agentOf(request), base }, upload),
         ({ document, outcome }) => ({
           status: document.waiting > 0 ? 202 : outcome === 'created' ? 201 : 200,
           body: { id: document.id, outcome },

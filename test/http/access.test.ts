@@ -901,9 +901,12 @@ t.test('temporary agents', async (t) => {
     day(70);
     const last = await register();
     await remember('alone', last.temporary_token);
+    const late = await register();
+    await remember('written while it was erased', late.temporary_token);
+    await base.deps.db.admin((tx) => tx.query(sql`delete from agents where id = ${late.agent_id}`));
     day(101);
     await sweepAgents(base.deps);
-    t.equal(await count(last.agent_id), 0, 'and when none does');
+    t.same([await count(last.agent_id), await count(late.agent_id)], [0, 0], 'and when none does');
     base.setNow(undefined);
   });
 });

@@ -121,7 +121,7 @@ export const explainReply = z.object({
   embedding: z
     .array(z.object({ model: z.string(), start: count, end: count, vector: z.array(z.number()) }))
     .nullable()
-    .describe('One entry a passage; null unless include_embedding is true.'),
+    .describe('One entry a passage, the first ones of a very long memory; null unless include_embedding is true.'),
   warnings: warningsSchema,
 });
 

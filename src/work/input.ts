@@ -7,7 +7,8 @@ import { agentOf, principalOf } from '../http/auth.ts';
 import { assertContent, filterOf, type filterShape, toFilters, uuidOf } from '../http/fields.ts';
 import { repeatable } from '../http/idempotency.ts';
 import { targetOf } from '../http/target.ts';
-import type { CloseRequest, ListRequest, Memories, WorkInput, Writing } from './items.ts';
+import type { RememberInput } from '../memory/remember.ts';
+import type { CloseRequest, ListRequest, Memories, Writing } from './items.ts';
 import type { eventBody } from './schema.ts';
 import type { ItemFilters, Page } from './store.ts';
 
@@ -29,15 +30,15 @@ export async function writingOf(
 }
 
 /** All but the text and the type of the memory. */
-export function toPlace(request: FastifyRequest, body: Body): Omit<WorkInput, 'content' | 'memoryType'> {
+export function toPlace(request: FastifyRequest, body: Body): Omit<RememberInput, 'content' | 'memoryType'> {
   return {
     ...targetOf(principalOf(request), body),
-    sessionId: body.session_id ?? null,
-    source: body.source ?? null,
-    importance: body.importance ?? null,
-    confidence: body.confidence ?? null,
-    metadata: body.metadata ?? {},
-    provenance: body.provenance ?? {},
+    sessionId: body.session_id,
+    source: body.source,
+    importance: body.importance,
+    confidence: body.confidence,
+    metadata: body.metadata,
+    provenance: body.provenance,
   };
 }
 
@@ -45,8 +46,8 @@ export function toPlace(request: FastifyRequest, body: Body): Omit<WorkInput, 'c
 export function toWork(
   request: FastifyRequest,
   body: Body,
-  fixed: Pick<WorkInput, 'content' | 'path' | 'memoryType'>,
-): WorkInput {
+  fixed: Pick<RememberInput, 'content' | 'path' | 'memoryType'>,
+): RememberInput {
   assertContent(fixed.content);
   const place = toPlace(request, body);
   return { ...fixed, ...place, path: place.path ?? fixed.path };

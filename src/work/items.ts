@@ -32,41 +32,16 @@ export interface Writing {
   readonly agent: Agent;
 }
 
-/** What work leaves as memory's defaults are. */
-export type WorkInput = Pick<RememberInput, 'content' | 'team' | 'bucket' | 'scope' | 'path' | 'memoryType'> &
-  Partial<RememberInput>;
-
-const DEFAULTS = {
-  semanticKey: null,
-  dedupe: false,
-  importance: null,
-  confidence: null,
-  source: null,
-  author: null,
-  sessionId: null,
-  position: null,
-  metadata: {},
-  provenance: {},
-  occurredAt: null,
-  expiresAt: null,
-} satisfies Partial<RememberInput>;
-
 export async function store(
   { deps, memories, principal, agent }: Writing,
-  input: WorkInput,
+  input: RememberInput,
   item: NewItem,
   after?: Alongside,
 ): Promise<ItemRow> {
-  const written = await memories.remember(
-    deps,
-    principal,
-    agent,
-    { ...DEFAULTS, ...input },
-    async (tx, space, { seq, ...rest }) => {
-      await writeItem(tx, space, seq, item);
-      await after?.(tx, space, { seq, ...rest });
-    },
-  );
+  const written = await memories.remember(deps, principal, agent, input, async (tx, space, { seq, ...rest }) => {
+    await writeItem(tx, space, seq, item);
+    await after?.(tx, space, { seq, ...rest });
+  });
   return read(deps, principal, item.kind, written.id);
 }
 

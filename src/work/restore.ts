@@ -94,7 +94,7 @@ function makePresent(writing: Writing, input: RestoreInput, state: ItemRow, froz
     source: frozen ? frozen.source : state.source,
     content: frozen?.content ?? state.content,
     metadata: frozen?.metadata ?? state.metadata,
-    sessionId: input.targetSession ?? null,
+    sessionId: input.targetSession,
     expiresAt: input.expiresAt === undefined ? ends || null : input.expiresAt,
   });
 }
@@ -112,7 +112,7 @@ function recordRestore(writing: Writing, input: RestoreInput, of: ItemRow) {
       path: 'work/timeline',
       memoryType: 'episodic',
       source: input.source,
-      sessionId: input.targetSession ?? null,
+      sessionId: input.targetSession,
       occurredAt: writing.deps.now(),
       metadata: { restored_from: of.id },
     },

@@ -2,10 +2,11 @@
 import { spacesOf } from '../db/boundary.ts';
 import { findSpaces } from '../db/spaces.ts';
 import type { Filters } from '../db/visible.ts';
-import { store, type WorkInput, type Writing } from './items.ts';
+import type { RememberInput } from '../memory/remember.ts';
+import { store, type Writing } from './items.ts';
 import { type Frozen, type ItemFilters, type ItemRow, listItems, putAside } from './store.ts';
 
-export interface SnapshotInput extends Omit<WorkInput, 'content' | 'memoryType'> {
+export interface SnapshotInput extends Omit<RememberInput, 'content' | 'memoryType'> {
   readonly label: string | undefined;
   readonly stateKey: string;
   /** What it takes from. */

@@ -1,10 +1,11 @@
 /** The present state of a task: one memory a key, replaced by every update. */
 import { invalid } from '../errors.ts';
 import { assertContent } from '../http/fields.ts';
-import { store, type WorkInput, type Writing } from './items.ts';
+import type { RememberInput } from '../memory/remember.ts';
+import { store, type Writing } from './items.ts';
 import type { ItemRow } from './store.ts';
 
-export interface StateInput extends Omit<WorkInput, 'content' | 'memoryType'> {
+export interface StateInput extends Omit<RememberInput, 'content' | 'memoryType'> {
   readonly stateKey: string;
   readonly content: string | undefined;
   readonly currentTask: string | undefined;
@@ -38,7 +39,11 @@ export function updateState(writing: Writing, input: StateInput): Promise<ItemRo
   });
 }
 
-export function writeState(writing: Writing, stateKey: string, input: Omit<WorkInput, 'memoryType'>): Promise<ItemRow> {
+export function writeState(
+  writing: Writing,
+  stateKey: string,
+  input: Omit<RememberInput, 'memoryType'>,
+): Promise<ItemRow> {
   return store(
     writing,
     { ...input, path: input.path ?? 'work/state', memoryType: 'working', semanticKey: `state:${stateKey}` },

@@ -13,7 +13,7 @@ export const ERRORS = {
   token_revoked: { status: 401, message: 'the token was revoked' },
   insufficient_scope: { status: 403, message: 'the token lacks a scope that this call needs' },
   boundary_denied: { status: 403, message: 'the token may not use this team, bucket or scope' },
-  not_found: { status: 404, message: 'no such memory is visible to this token' },
+  not_found: { status: 404, message: 'a memory with this id was not found, or this token may not see it' },
   route_not_found: { status: 404, message: 'there is no such route' },
   method_not_allowed: { status: 405, message: 'this route does not take this method' },
   request_timeout: { status: 408, message: 'the request took too long to arrive and was cut off' },

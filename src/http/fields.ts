@@ -49,6 +49,12 @@ export const instant = z
   .refine(isInYears, YEARS)
   .describe('RFC 3339 with offset, or YYYY-MM-DD.');
 
+/** What stands below `.optional()`, `.default()` and `.nullable()`. */
+export function innermost(schema: z.core.$ZodType): z.core.$ZodType {
+  const { def } = schema._zod;
+  return 'innerType' in def ? innermost(def.innerType as z.core.$ZodType) : schema;
+}
+
 export const asOf = instant
   .optional()
   .describe(

@@ -1,6 +1,7 @@
 /**
  * Makes the input of a request strict or lenient before its schema validates it. On the canonical mount an unknown field is refused, since a
- * mistyped filter must never widen a search; on the mounts of existing clients it is dropped and named in `warnings`.
+ * mistyped filter must never widen a search; on the mounts of existing clients it is dropped and named in `warnings`, and small slips are
+ * mended (lenient.ts).
  * Everywhere null means "not given", and so does an empty cursor; "5" and "true" are taken where a number or boolean is meant.
  */
 import { closest, distance } from 'fastest-levenshtein';
@@ -9,6 +10,8 @@ import type { z } from 'zod';
 import { ApiError, type Fault, invalid } from '../errors.ts';
 import { UNSTORABLE, unstorable } from '../text/json.ts';
 import { invalidText } from '../text/unicode.ts';
+import { innermost } from './fields.ts';
+import { mended } from './lenient.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -40,7 +43,7 @@ export function registerInput(app: FastifyInstance, unknownFields: 'refuse' | 'd
     const faults: Fault[] = [];
     let unknown = 0;
     const out: Record<string, unknown> = {};
-    for (const [field, value] of Object.entries(given)) {
+    for (const [field, sent] of Object.entries(given)) {
       const kind = shape[field];
       if (!Object.hasOwn(shape, field) || !kind) {
         if (++unknown > MAX_NAMED) continue;
@@ -48,10 +51,12 @@ export function registerInput(app: FastifyInstance, unknownFields: 'refuse' | 'd
         const text = `${named}: unknown field${suggestion(named, Object.keys(shape))}`;
         if (unknownFields === 'refuse') faults.push({ loc: [place, named], msg: text, type: 'extra_forbidden' });
         else request.warnings.push(text);
-      } else if (value !== null && !(field === 'cursor' && value === '')) {
-        assertStorable(place, field, value);
-        out[field] = relax(place, field, kind, value);
+        continue;
       }
+      if (sent === null || (field === 'cursor' && sent === '')) continue;
+      const value = unknownFields === 'drop' ? mended(field, kind, sent, (text) => request.warnings.push(text)) : sent;
+      assertStorable(place, field, value);
+      out[field] = relax(place, field, kind, value);
     }
     if (faults.length > 0) throw new ApiError('validation_error', faults[0]!.msg, { faults });
     return out;
@@ -92,7 +97,7 @@ function assertStorable(place: Place, field: string, value: unknown): void {
 
 function relax(place: Place, field: string, schema: z.core.$ZodType, value: unknown): unknown {
   if (typeof value !== 'string') return value;
-  const kind = kindOf(schema);
+  const kind = innermost(schema)._zod.def.type;
   if (kind === 'number' && /^\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*$/i.test(value)) return Number(value);
   if (kind === 'boolean' && /^(true|false)$/i.test(value)) return value.toLowerCase() === 'true';
   if (kind === 'record' || kind === 'object') return parseObject(place, field, value);
@@ -108,10 +113,4 @@ function parseObject(place: Place, field: string, text: string): unknown {
     if (error instanceof ApiError) throw error;
     throw invalid(place, field, 'is not a JSON object', 'json_invalid');
   }
-}
-
-/** The type below `.optional()`, `.default()` and `.nullable()`. */
-function kindOf(schema: z.core.$ZodType): string {
-  const { def } = schema._zod;
-  return 'innerType' in def ? kindOf(def.innerType as z.core.$ZodType) : def.type;
 }

@@ -20,7 +20,8 @@ interface Named {
 
 /** @throws ApiError boundary_denied, or validation_error for `%`, which only reads may name */
 export function targetOf(principal: Principal, named: Named): Target {
-  if (named.bucket === '%') throw invalid('body', 'bucket', '% stands for all buckets and cannot be written to');
+  if (named.bucket === '%' || named.scope === '%')
+    throw invalid('body', named.bucket === '%' ? 'bucket' : 'scope', '% stands for all and cannot be written to');
   if (named.team_id !== undefined) assertTeam(principal, named.team_id);
   assertWritable(principal, named);
   const path = normalisePath(named.path ?? '');

@@ -71,7 +71,7 @@ export const readRoutes =
           type_counts: counted.types,
           status_counts: counted.statuses,
           bucket_counts: counted.buckets,
-          groups: counted.groups.map(({ key, count }) => ({ group_by: { [groupBy ?? '']: key }, count })),
+          groups: counted.groups.map(({ by, count }) => ({ group_by: { ...by }, count })),
         });
       },
     });

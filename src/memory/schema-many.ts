@@ -38,7 +38,9 @@ export const statsQuery = z.object({
     .string()
     .max(300)
     .optional()
-    .describe('`path`, `type`, `status`, `source`, `bucket`, `day` (UTC) or `metadata:KEY`.'),
+    .describe(
+      '`path`, `type`, `status`, `source`, `bucket`, `day` (UTC) or `metadata:KEY`; several with commas between them: `type,status`.',
+    ),
   top_n: z.number().int().min(1).max(200).default(20),
 });
 const counts = z.record(z.string(), count);

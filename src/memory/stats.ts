@@ -1,7 +1,7 @@
 /** Counts of what a token may see. Forgotten and expired memories are in none of them. */
 import { assertInside, spacesOf } from '../db/boundary.ts';
 import { findSpaces } from '../db/spaces.ts';
-import { type Sql, sql } from '../db/sql.ts';
+import { join, type Sql, sql } from '../db/sql.ts';
 import { type Filters, matches, visible } from '../db/visible.ts';
 import type { Deps } from '../deps.ts';
 import { invalid } from '../errors.ts';
@@ -10,7 +10,7 @@ import type { Principal } from '../types.ts';
 export interface StatsRequest {
   readonly filters: Filters;
   readonly team: string | undefined;
-  /** path, type, status, source, bucket, day, or metadata:KEY */
+  /** path, type, status, source, bucket, day, or metadata:KEY; several with commas between them. */
   readonly groupBy: string | undefined;
   readonly topN: number;
 }
@@ -23,7 +23,8 @@ export interface Stats {
   readonly types: Readonly<Record<string, number>>;
   readonly statuses: Readonly<Record<string, number>>;
   readonly buckets: Readonly<Record<string, number>>;
-  readonly groups: readonly { readonly key: string | null; readonly count: number }[];
+  /** One for each combination of what is grouped by. */
+  readonly groups: readonly { readonly by: Readonly<Record<string, string | null>>; readonly count: number }[];
 }
 
 /** When it happened, or was stored when that is unknown: as in the filters since and until. */
@@ -45,7 +46,8 @@ export async function stats(
   { filters, team, groupBy, topN }: StatsRequest,
 ): Promise<Stats> {
   assertInside(principal, filters);
-  const group = groupBy === undefined ? undefined : groupOf(groupBy);
+  const dimensions = groupBy === undefined ? [] : dimensionsOf(groupBy);
+  const columns = dimensions.map(columnOf);
   const spaces = await findSpaces(deps.db, spacesOf(principal, team));
   const all = sql`memories m where m.space_id = any (${spaces}::int[]) and ${visible(principal, deps.now())}`;
   const matching = sql`${all} and ${matches(filters)}`;
@@ -54,12 +56,13 @@ export async function stats(
     const [some] = await tx.query<{ n: number; latest: Date | null; oldest: Date | null }>(
       sql`select count(*)::int as n, max(${HAPPENED}) as latest, min(${HAPPENED}) as oldest from ${matching}`,
     );
-    const counts = (column: Sql, limit: Sql = sql``) =>
-      tx.query<{ key: string | null; count: number }>(sql`
-        select key, count(*)::int as count from (select ${column} as key from ${matching}) g
-        group by key order by count desc, key nulls last ${limit}`);
+    const counts = (columns: readonly Sql[], limit: Sql = sql``) =>
+      tx.query<{ keys: (string | null)[]; count: number }>(sql`
+        select keys, count(*)::int as count from (select array[${join(columns, ', ')}]::text[] as keys from ${matching}) g
+        group by keys order by count desc, keys ${limit}`);
     const named = async (column: Sql) =>
-      Object.fromEntries((await counts(column)).map(({ key, count }) => [key, count]));
+      Object.fromEntries((await counts([column])).map(({ keys: [key], count }) => [key, count]));
+    const grouped = columns.length === 0 ? [] : await counts(columns, sql`limit ${topN}`);
     return {
       total: total!.n,
       filtered: some!.n,
@@ -68,15 +71,23 @@ export async function stats(
       types: await named(sql`m.memory_type`),
       statuses: await named(sql`m.status`),
       buckets: await named(sql`m.bucket`),
-      groups: group ? await counts(group, sql`limit ${topN}`) : [],
+      groups: grouped.map(({ keys, count }) => ({
+        by: Object.fromEntries(dimensions.map((name, i) => [name, keys[i] ?? null])),
+        count,
+      })),
     };
   });
 }
 
-function groupOf(name: string): Sql {
-  const key = /^metadata:(.+)$/s.exec(name)?.[1];
+/** A comma that no dimension follows belongs to the key of a metadata field. */
+const BETWEEN = new RegExp(`,\\s*(?=(?:${Object.keys(GROUPS).join('|')})\\s*(?:,|$)|metadata:)`);
+
+const dimensionsOf = (groupBy: string): string[] => [...new Set(groupBy.split(BETWEEN).map((name) => name.trim()))];
+
+function columnOf(dimension: string): Sql {
+  const key = /^metadata:(.+)$/s.exec(dimension)?.[1];
   if (key !== undefined) return sql`m.metadata ->> ${key}::text`;
-  const group = Object.hasOwn(GROUPS, name) ? GROUPS[name] : undefined;
-  if (!group) throw invalid('query', 'group_by', `must be one of ${Object.keys(GROUPS).join(', ')}, or metadata:KEY`);
-  return group;
+  const column = Object.hasOwn(GROUPS, dimension) ? GROUPS[dimension] : undefined;
+  if (!column) throw invalid('query', 'group_by', `must be of ${Object.keys(GROUPS).join(', ')}, or metadata:KEY`);
+  return column;
 }

@@ -12,7 +12,7 @@ import { canonicalJson } from '../text/json.ts';
 import type { Agent, Principal } from '../types.ts';
 
 /** Raise it when the same state may give other bytes than before: ranking, packing, the wire. */
-const REVISION = 3;
+const REVISION = 4;
 
 export interface Asked {
   readonly route: string;

@@ -57,7 +57,6 @@ export async function rankFound(
   const answerable = answerability({ ranked, question, constants, weights, unseen });
   const relevance = calibrate(
     ranked.map(({ score }) => score),
-    question.writing,
     answerable,
   );
   return {

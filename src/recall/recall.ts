@@ -7,7 +7,7 @@ import type { Ranking } from './ranking.ts';
 import type { Asking } from './request.ts';
 import { commonBoundary, round, statusOf, toPlan, toResult, trackingId } from './results.ts';
 import type { RecallInput, RecallReply } from './schema.ts';
-import { type Stages, search } from './search.ts';
+import { type SearchRequest, type Stages, search } from './search.ts';
 import { snippetOf } from './snippet.ts';
 
 export async function recall(
@@ -16,7 +16,9 @@ export async function recall(
   mode: 'recall' | 'search',
   stages: Stages,
 ): Promise<RecallReply> {
-  return search(deps, principal, request, stages, async (tx, ranking) => {
+  return search(deps, principal, request, stages, async (tx, found) => {
+    const byPath = mode === 'search' && found.ranked.length > 0 && asksForPath(request);
+    const ranking = byPath ? { ...found, answerability: 1 } : found;
     const passing = mode === 'search' ? strict(ranking) : ranking.ranked;
     const chosen = passing.filter((entry) => entry.relevance >= (input.threshold ?? 0)).slice(0, input.limit);
     const rows = await loadBySeq(
@@ -54,4 +56,16 @@ export async function recall(
 /** Nothing when the question cannot be answered from here. */
 function strict(ranking: Ranking): readonly Scored[] {
   return ranking.answerability >= STRICT_THRESHOLD ? ranking.ranked : [];
+}
+
+/** Clients list a path, or read the memory at it, by asking for its own words: whatever lies there is the answer. */
+function asksForPath({ query, filters: { path } }: SearchRequest): boolean {
+  if (path === undefined) return false;
+  const wordsOf = (text: string) =>
+    text
+      .toLowerCase()
+      .split(/[\s/]+/)
+      .filter(Boolean);
+  const known = new Set(wordsOf(path));
+  return wordsOf(query).every((word) => known.has(word));
 }

@@ -44,7 +44,8 @@ const ROUTES = {
   search: {
     operationId: 'search',
     summary: 'Strict search',
-    description: 'Only what can answer the query; a weak match is not returned.',
+    description:
+      'Only what can answer the query; a weak match is not returned. A query of nothing but words of the `path` it is narrowed to gives what lies there.',
   },
 } as const;
 

@@ -21,7 +21,8 @@ const common = {
   idempotency_key: name.optional().describe('Ignored: reads change nothing.'),
 };
 
-const limit = z.number().int().min(1).max(50).default(5).describe('Results, 1 to 50.');
+export const MAX_RESULTS = 50;
+const limit = z.number().int().min(1).max(MAX_RESULTS).default(5).describe('Results, 1 to 50.');
 
 export const recallInput = z.object({
   ...common,
@@ -83,7 +84,12 @@ export const contextInput = z.object({
 export type RecallInput = z.infer<typeof recallInput>;
 export type ContextInput = z.infer<typeof contextInput>;
 
-const score = z.number().min(0).max(1);
+const score = z
+  .number()
+  .min(0)
+  .max(1)
+  .describe('How likely it is what was asked for, 0 to 1: of many results at 0.8 about 80 % are.');
+const similarity = z.number().min(0).max(1).describe('Cosine of its best passage.');
 
 const explanation = z
   .object({
@@ -95,7 +101,7 @@ const explanation = z
   .optional()
   .describe('With explain=true.');
 
-const result = z.object({ ...memoryShape, score, similarity: score, snippet: z.string(), explanation });
+const result = z.object({ ...memoryShape, score, similarity, snippet: z.string(), explanation });
 
 const status = z
   .enum(['ok', 'empty', 'below_threshold', 'degraded'])

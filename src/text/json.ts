@@ -45,3 +45,16 @@ export function unstorable(value: unknown): keyof typeof UNSTORABLE | null {
     return null;
   }
 }
+
+/** With U+FFFD for every lone surrogate, as any decoder would read it; the value itself when it holds none. */
+export function wellFormed(value: unknown): unknown {
+  if (unstorable(value) !== 'lone_surrogate') return value;
+  return mend(value, 0);
+
+  function mend(inner: unknown, depth: number): unknown {
+    if (typeof inner === 'string') return inner.replace(/\p{Surrogate}/gu, '\ufffd');
+    if (typeof inner !== 'object' || inner === null || depth > MAX_DEPTH) return inner;
+    if (Array.isArray(inner)) return inner.map((next) => mend(next, depth + 1));
+    return Object.fromEntries(Object.entries(inner).map(([name, next]) => [name, mend(next, depth + 1)]));
+  }
+}

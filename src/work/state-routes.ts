@@ -66,7 +66,7 @@ export const stateRoutes =
         const bucket = body.bucket === undefined || body.bucket === '%' ? 'work' : body.bucket;
         const from = toFilters({ bucket: body.bucket, scope: body.scope });
         assertInside(principalOf(request), from);
-        const target = { ...body, bucket };
+        const target = { ...body, bucket, scope: filterOf(body.scope) };
         const input = toPlace(request, target);
         const writing = await writingOf(deps, memories, request, target);
         const { row, counts } = await takeSnapshot(writing, {

@@ -282,6 +282,9 @@ t.test('the life of a memory as clients live it', async (t) => {
       bucket_counts: { private: 3 },
       groups: Array,
     });
+    t.same((await send('GET', '/v1/memories/stats?group_by=type%2Cstatus&top_n=10')).body.groups, [
+      { group_by: { type: 'semantic', status: 'active' }, count: 3 },
+    ]);
     const exported = (await send('POST', '/v1/memories/export', { limit: 500, bucket: '%' })).body;
     t.match(exported, { jsonl: String, next_cursor: null });
     const into = bearer(app, t, keyOf('cli-2'));

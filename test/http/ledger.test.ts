@@ -84,7 +84,7 @@ t.test('the ledger', async (t) => {
       t.equal((await call('GET', `/ledger/transactions/${id}`, alice)).status, 404);
       t.match(
         await forget(id, {}, both),
-        { status: 404, body: { detail: /no such memory/ } },
+        { status: 404, body: { detail: /a memory with this id/ } },
         'whoever asks means a memory',
       );
     },

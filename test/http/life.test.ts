@@ -393,6 +393,13 @@ t.test('the life of a memory', async (t) => {
     ]);
     t.same(await groups('bucket', { top_n: 1, memory_type: 'semantic' }), [{ group_by: { bucket: 'b0' }, count: 1 }]);
     t.equal((await call('GET', '/memories/stats', { group_by: 'owner_id' })).status, 422);
+    t.same(await groups('type, source,metadata:lang,type', { top_n: 2 }), [
+      { group_by: { type: 'semantic', source: 'x', 'metadata:lang': 'de' }, count: 2 },
+      { group_by: { type: 'working', source: null, 'metadata:lang': 'de' }, count: 2 },
+    ]);
+    for (const group_by of ['type,owner_id', 'type,', ',type'])
+      t.equal((await call('GET', '/memories/stats', { group_by })).status, 422, group_by);
+    t.same(await groups('metadata:a,b,status'), [{ group_by: { 'metadata:a,b': null, status: 'active' }, count: 7 }]);
     t.match(await as(service, 'empty').ok('GET', '/memories/stats', { group_by: 'path' }), {
       total_count: 0,
       latest_at: null,

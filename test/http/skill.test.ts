@@ -152,7 +152,7 @@ t.test('skill operations', async (t) => {
     const bad: [string, object][] = [
       ['remember', {}],
       ['recall', { query: '' }],
-      ['recall', { query: 'x', limit: '51' }],
+      ['recall', { query: 'x', limit: '5001' }],
       ['forget', {}],
       ['todo-done', { id: '' }],
       ['expense-add', { item: 'x', amount: '-1' }],

@@ -46,7 +46,7 @@ import { oldShapes } from './memory/old-shapes.ts';
 import { writePassages } from './memory/passage-store.ts';
 import { passagesOf } from './memory/passages.ts';
 import type { Sweep } from './memory/purge.ts';
-import { progressOf } from './memory/reembed.ts';
+import { type Progress, progressOf } from './memory/reembed.ts';
 import { remember } from './memory/remember.ts';
 import { memoryRoutes } from './memory/routes.ts';
 import { placeOf, touchSpace } from './memory/store.ts';
@@ -86,22 +86,7 @@ export const SWEEPS: readonly Sweep[] = [sweepUploads, sweepParts, sweepDevices,
 const BODY_LIMIT = 4 * 1024 * 1024;
 
 export async function buildApp(deps: Deps, secret: string): Promise<FastifyInstance> {
-  const app = Fastify({
-    loggerInstance: deps.log as FastifyBaseLogger,
-    logController: new LogController({ disableRequestLogging: true }), // http/observe.ts writes one line a request
-    genReqId: () => uuidv7(),
-    requestIdHeader: false,
-    bodyLimit: BODY_LIMIT,
-    ...connectionOptions(deps.config),
-    routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 256 },
-    return503OnClosing: false, // what still arrives is answered, and its connection closed
-    ...(deps.config.TRUST_PROXY !== undefined && { trustProxy: deps.config.TRUST_PROXY }),
-    frameworkErrors: (error, request, reply) => void renderError(error, request, reply),
-  });
-  app.setValidatorCompiler(validatorCompiler);
-  app.setSerializerCompiler(serializerCompiler);
-  acceptJson(app);
-
+  const app = makeServer(deps);
   const progress = () => progressOf(deps);
   registerObserve(app);
   endConnections(app);
@@ -114,43 +99,83 @@ export async function buildApp(deps: Deps, secret: string): Promise<FastifyInsta
   await registerOpenapi(app);
   const authenticate = await registerAccess(app, deps, secret);
 
-  const tokens = tokenLinks(deps);
+  const parts = { deps, authenticate, progress, tokens: tokenLinks(deps), limits: hourlyLimits(app, deps) };
   openapiRoutes(app);
-  await app.register(rootRoutes(deps, authenticate, OPERATION_NAMES));
-  await app.register(healthRoutes(deps, progress));
+  await registerRoot(app, parts);
   await app.register(metricsRoute);
-  await app.register(agentDiscovery(deps));
-  await app.register(bindPage(deps, authenticate));
-  const { AGENT_REGISTRATIONS_PER_HOUR: perHour, DEVICE_LOGINS_PER_HOUR } = deps.config;
-  const registrations = hourlyLimit(app, 'registration', perHour);
-  const programs = hourlyLimit(app, 'registration of a program', perHour);
-  const deviceLogins = hourlyLimit(app, 'login of a device', DEVICE_LOGINS_PER_HOUR);
-  await app.register(oauthRoutes(deps, tokens, authenticate, programs));
-  for (const prefix of [CANONICAL_MOUNT, ...CLIENT_MOUNTS]) {
-    await app.register(
-      async (mount) => {
-        const lenient = prefix !== CANONICAL_MOUNT;
-        if (lenient) acceptOldQuery(mount);
-        registerInput(mount, lenient ? 'drop' : 'refuse');
-        if (lenient) await mount.register(oldShapes(deps));
-        await mount.register(recallRoutes(deps, (principal, team) => contentSpaces(deps, principal, team)));
-        await mount.register(memoryRoutes(deps, { explainMatch, findByText, forgetTransaction }));
-        await mount.register(workRoutes(deps, { remember, archive }));
-        await mount.register(ledgerRoutes(deps));
-        await mount.register(skillRoutes(deps, authenticate));
-        await mount.register(loginRoutes(deps, tokens, deviceLogins));
-        await mount.register(knowledgeRoutes(deps, ENGINE));
-        await mount.register(accessRoutes(deps));
-        await mount.register(teamRoutes(deps));
-        await mount.register(agentRoutes(deps, registrations));
-        await mount.register(auditRoutes(deps));
-        await mount.register(healthRoutes(deps, progress));
-      },
-      { prefix },
-    );
-  }
+  await app.register(mount(parts, 'strict'), { prefix: CANONICAL_MOUNT });
+  for (const prefix of CLIENT_MOUNTS) await app.register(mount(parts, 'lenient'), { prefix });
   return app;
 }
+
+function makeServer({ config, log }: Deps): FastifyInstance {
+  const app = Fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true }), // http/observe.ts writes one line a request
+    genReqId: () => uuidv7(),
+    requestIdHeader: false,
+    bodyLimit: BODY_LIMIT,
+    ...connectionOptions(config),
+    routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 256 },
+    return503OnClosing: false, // what still arrives is answered, and its connection closed
+    ...(config.TRUST_PROXY !== undefined && { trustProxy: config.TRUST_PROXY }),
+    frameworkErrors: (error, request, reply) => void renderError(error, request, reply),
+  });
+  app.setValidatorCompiler(validatorCompiler);
+  app.setSerializerCompiler(serializerCompiler);
+  acceptJson(app);
+  return app;
+}
+
+/** What routes are made of. */
+interface Parts {
+  readonly deps: Deps;
+  readonly authenticate: Authenticate;
+  /** Of embedding what lacks vectors. */
+  readonly progress: () => Progress | undefined;
+  readonly tokens: TokenLinks;
+  readonly limits: ReturnType<typeof hourlyLimits>;
+}
+
+/** Of what one address may make without a token. */
+function hourlyLimits(app: FastifyInstance, { config }: Deps) {
+  const { AGENT_REGISTRATIONS_PER_HOUR: registrations, DEVICE_LOGINS_PER_HOUR: logins } = config;
+  return {
+    agents: hourlyLimit(app, 'registration', registrations),
+    programs: hourlyLimit(app, 'registration of a program', registrations),
+    devices: hourlyLimit(app, 'login of a device', logins),
+  };
+}
+
+/** At the root of the origin. */
+async function registerRoot(app: FastifyInstance, { deps, authenticate, progress, tokens, limits }: Parts) {
+  await app.register(rootRoutes(deps, authenticate, OPERATION_NAMES));
+  await app.register(healthRoutes(deps, progress));
+  await app.register(agentDiscovery(deps));
+  await app.register(bindPage(deps, authenticate));
+  await app.register(oauthRoutes(deps, tokens, authenticate, limits.programs));
+}
+
+/** The routes below a mount. `lenient`: for clients that are out there, with what their libraries send. */
+const mount =
+  ({ deps, authenticate, progress, tokens, limits }: Parts, input: 'strict' | 'lenient') =>
+  async (app: FastifyInstance): Promise<void> => {
+    if (input === 'lenient') acceptOldQuery(app);
+    registerInput(app, input === 'lenient' ? 'drop' : 'refuse');
+    if (input === 'lenient') await app.register(oldShapes(deps));
+    await app.register(recallRoutes(deps, (principal, team) => contentSpaces(deps, principal, team)));
+    await app.register(memoryRoutes(deps, { explainMatch, findByText, forgetTransaction }));
+    await app.register(workRoutes(deps, { remember, archive }));
+    await app.register(ledgerRoutes(deps));
+    await app.register(skillRoutes(deps, authenticate));
+    await app.register(loginRoutes(deps, tokens, limits.devices));
+    await app.register(knowledgeRoutes(deps, ENGINE));
+    await app.register(accessRoutes(deps));
+    await app.register(teamRoutes(deps));
+    await app.register(agentRoutes(deps, limits.agents));
+    await app.register(auditRoutes(deps));
+    await app.register(healthRoutes(deps, progress));
+  };
 
 /** What login makes of an approval. */
 function tokenLinks(deps: Deps): TokenLinks {

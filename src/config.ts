@@ -1,5 +1,5 @@
 /** The whole configuration: one schema, parsed once at start, all faults in one message, then frozen. */
-import { createPublicKey } from 'node:crypto';
+import { createPublicKey, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
 import './faults.ts';
 
@@ -14,12 +14,20 @@ function isEndpoint(text: string): boolean {
   return /^https?:$/.test(protocol) && username === '' && password === '';
 }
 
-/** Keys that RS256 and ES256 take: RSA of at least 2,048 bits, or the curve P-256. */
+export type Algorithm = 'RS256' | 'ES256';
+
+/** What a public key verifies. @throws when it is neither RSA of at least 2,048 bits nor on P-256 */
+export function algorithmOf(key: KeyObject): Algorithm {
+  const { modulusLength = 0, namedCurve } = key.asymmetricKeyDetails ?? {};
+  if (key.asymmetricKeyType === 'rsa' && modulusLength >= 2_048) return 'RS256';
+  if (key.asymmetricKeyType === 'ec' && namedCurve === 'prime256v1') return 'ES256';
+  throw new Error('the key is neither RSA of at least 2,048 bits nor on P-256');
+}
+
 function isPublicKey(pem: string): boolean {
   try {
-    const key = createPublicKey(pem);
-    const { modulusLength = 0, namedCurve } = key.asymmetricKeyDetails ?? {};
-    return key.asymmetricKeyType === 'rsa' ? modulusLength >= 2_048 : namedCurve === 'prime256v1';
+    algorithmOf(createPublicKey(pem));
+    return true;
   } catch {
     return false;
   }

@@ -54,9 +54,14 @@ export async function registerAgent(deps: Deps, clientName: string | null): Prom
   return { id, token, claimCode, endsAt };
 }
 
-/** Those that ran out, also where no other one registers. */
+/** Those that ran out, also where no other one registers, and what one wrote at the very moment in which it was erased. */
 export async function sweepAgents({ db, now }: Deps): Promise<void> {
   while ((await db.admin((tx) => eraseSome(tx, now()))) === ERASED_AT_ONCE);
+  await db.admin((tx) =>
+    tx.query(sql`
+      select erase_space(s.id) from spaces s
+      where s.kind = 'agent' and s.memories > 0 and not exists (select from agents a where a.id = s.name)`),
+  );
 }
 
 /** How many of those that ran out were erased. */

@@ -6,9 +6,8 @@
 import { createPublicKey } from 'node:crypto';
 import type { Logger } from 'pino';
 import { z } from 'zod';
+import { type Algorithm, algorithmOf } from '../config.ts';
 import { ApiError } from '../errors.ts';
-
-export type Algorithm = 'RS256' | 'ES256';
 
 export interface PublicKey {
   readonly pem: string;
@@ -86,12 +85,4 @@ function toPublicKey(jwk: Record<string, unknown>): [string, PublicKey][] {
   } catch {
     return [];
   }
-}
-
-/** @throws when it is neither RSA of at least 2,048 bits nor on P-256 */
-export function algorithmOf(key: ReturnType<typeof createPublicKey>): Algorithm {
-  const { modulusLength = 0, namedCurve } = key.asymmetricKeyDetails ?? {};
-  if (key.asymmetricKeyType === 'rsa' && modulusLength >= 2_048) return 'RS256';
-  if (key.asymmetricKeyType === 'ec' && namedCurve === 'prime256v1') return 'ES256';
-  throw new Error('the key is neither RSA of at least 2,048 bits nor on P-256');
 }

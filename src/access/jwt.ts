@@ -8,10 +8,10 @@ import { createDecoder, createVerifier } from 'fast-jwt';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { Config } from '../config.ts';
+import { algorithmOf, type Config } from '../config.ts';
 import { ApiError } from '../errors.ts';
 import { invalidText } from '../text/unicode.ts';
-import { algorithmOf, makeJwks, type PublicKey } from './jwks.ts';
+import { makeJwks, type PublicKey } from './jwks.ts';
 import { isOpaque, parseToken } from './secrets.ts';
 import { EVERY_TOKEN } from './store.ts';
 

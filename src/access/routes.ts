@@ -5,21 +5,13 @@ import type { z } from 'zod';
 import type { Deps } from '../deps.ts';
 import { ApiError, invalid } from '../errors.ts';
 import { principalOf } from '../http/auth.ts';
-import { toDate } from '../http/fields.ts';
+import { idParams, toDate } from '../http/fields.ts';
 import { once } from '../http/idempotency.ts';
 import { withWarnings } from '../http/wire.ts';
 import { type Principal, TOKEN_SCOPES, type TokenScope } from '../types.ts';
 import { GRANTABLE_SCOPES } from './authenticate.ts';
 import { within } from './rights.ts';
-import {
-  createTokenBody,
-  emptyBody,
-  idParams,
-  revokedReply,
-  tokenReply,
-  tokensReply,
-  validateReply,
-} from './schema.ts';
+import { createTokenBody, emptyBody, revokedReply, tokenReply, tokensReply, validateReply } from './schema.ts';
 import type { TokenRow } from './store.ts';
 import { createToken, listTokens, revokeSelf, revokeToken, rotateToken, type Shown } from './tokens.ts';
 

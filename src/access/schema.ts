@@ -1,15 +1,12 @@
 /** The wire of tokens, teams and temporary agents. */
 import { z } from 'zod';
-import { instant, name } from '../http/fields.ts';
+import { idempotencyKey as idempotency_key, instant, name } from '../http/fields.ts';
 import { warningsSchema } from '../http/wire.ts';
 import { TOKEN_SCOPES } from '../types.ts';
 
 const scope = z.enum(TOKEN_SCOPES);
 const names = z.array(name).max(1_000);
 const time = z.string().describe('RFC 3339, UTC');
-const idempotency_key = name.optional();
-
-export const idParams = z.object({ id: z.string().min(1).max(256) });
 
 /** Headers carry agent names, so they hold nothing that a header cannot. */
 const label = name.regex(/^[^\p{Cc}]*$/u, 'must hold no control characters');

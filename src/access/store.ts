@@ -79,11 +79,13 @@ export async function standingOf(db: Db, owner: string, jti?: string): Promise<S
 /** Longer than any clock is off: a token that ended before needs no row. */
 const SLACK_MS = 86_400_000;
 
-/** Refuses a signed token until it ends by itself; rows of the owner that have served are taken out. */
-export async function revokeJwt(tx: Tx, owner: string, jti: string, until: Date, now: Date): Promise<void> {
-  await tx.query(
-    sql`delete from revoked_jwts where owner = ${owner} and until < ${new Date(now.getTime() - SLACK_MS)}`,
-  );
+/** Rows of tokens that have ended by themselves. */
+export async function sweepRevokedJwts(tx: Tx, now: Date): Promise<void> {
+  await tx.query(sql`delete from revoked_jwts where until < ${new Date(now.getTime() - SLACK_MS)}`);
+}
+
+/** Refuses a signed token until it ends by itself. */
+export async function revokeJwt(tx: Tx, owner: string, jti: string, until: Date): Promise<void> {
   await tx.query(sql`
     insert into revoked_jwts (owner, jti, until) values (${owner}, ${jti}, ${until}) on conflict (owner, jti) do nothing`);
 }

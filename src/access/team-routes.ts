@@ -2,10 +2,10 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { Deps } from '../deps.ts';
 import { principalOf } from '../http/auth.ts';
+import { idParams } from '../http/fields.ts';
 import { once } from '../http/idempotency.ts';
 import {
   createTeamBody,
-  idParams,
   memberBody,
   memberQuery,
   memberReply,

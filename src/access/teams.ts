@@ -104,10 +104,10 @@ function join(tx: Tx, team: string, owner: string, at: Date): Promise<Member[]> 
 }
 
 async function invite(tx: Tx, i: { team: string; owner: string; role: Role; by: string; at: Date }): Promise<Member> {
-  const [count] = await tx.query<{ n: number }>(
-    sql`select count(*)::int as n from team_members where team_id = ${i.team}`,
+  const [others] = await tx.query<{ n: number }>(
+    sql`select count(*)::int as n from team_members where team_id = ${i.team} and owner <> ${i.owner}`,
   );
-  if (count!.n >= MAX_MEMBERS) throw new ApiError('conflict', `a team has at most ${MAX_MEMBERS} members`);
+  if (others!.n >= MAX_MEMBERS) throw new ApiError('conflict', `a team has at most ${MAX_MEMBERS} members`);
   const [member] = await tx.query<Member>(sql`
     insert into team_members (team_id, owner, role, invited_by, created_at) values (${i.team}, ${i.owner}, ${i.role}, ${i.by}, ${i.at})
     on conflict (team_id, owner) do update set role = excluded.role returning team_id, owner, role, joined_at`);

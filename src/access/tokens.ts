@@ -8,7 +8,7 @@ import type { Principal } from '../types.ts';
 import { clearCache } from './cache.ts';
 import type { Rights } from './rights.ts';
 import { hashOf, makeId, makeToken } from './secrets.ts';
-import { EVERY_TOKEN, revokeJwt, TOKEN_COLUMNS, type TokenRow } from './store.ts';
+import { EVERY_TOKEN, revokeJwt, sweepRevokedJwts, TOKEN_COLUMNS, type TokenRow } from './store.ts';
 
 /** Tokens of one owner that work. */
 const MAX_TOKENS = 200;
@@ -91,10 +91,14 @@ export async function listTokens(deps: Needs, owner: string): Promise<TokenRow[]
   );
 }
 
-/** Tokens that were revoked or expired long ago. */
+/** Tokens that were revoked or expired long ago, and what says that a signed one was revoked which has ended since. */
 export async function sweepTokens({ db, now }: Needs): Promise<void> {
-  const before = new Date(now().getTime() - KEPT_MS);
-  await db.admin((tx) => tx.query(sql`delete from tokens where expires_at < ${before} or revoked_at < ${before}`));
+  const at = now();
+  const before = new Date(at.getTime() - KEPT_MS);
+  await db.admin(async (tx) => {
+    await tx.query(sql`delete from tokens where expires_at < ${before} or revoked_at < ${before}`);
+    await sweepRevokedJwts(tx, at);
+  });
 }
 
 /**
@@ -150,7 +154,7 @@ export async function revokeSelf(deps: Needs, principal: Principal): Promise<{ i
   const at = deps.now();
   await asOwner(deps, principal, async (tx) => {
     const opaque = await tx.query(revokeStatement(owner, id, at));
-    if (opaque.length === 0) await revokeJwt(tx, owner, id, expiresAt ?? FOR_GOOD, at);
+    if (opaque.length === 0) await revokeJwt(tx, owner, id, expiresAt ?? FOR_GOOD);
     await audit(tx, principal, { action: 'token.revoke', target: id, at });
   });
   clearCache(deps.db);
@@ -164,7 +168,7 @@ const FOR_GOOD = new Date('9999-12-31T00:00:00Z');
 export async function shutOutOwner(deps: Needs, owner: string): Promise<void> {
   const at = deps.now();
   await asOwner(deps, { owner }, async (tx) => {
-    await revokeJwt(tx, owner, EVERY_TOKEN, FOR_GOOD, at);
+    await revokeJwt(tx, owner, EVERY_TOKEN, FOR_GOOD);
     await audit(tx, { owner }, { action: 'owner.shut_out', target: owner, at });
   });
   clearCache(deps.db);

@@ -1,6 +1,7 @@
 /** One door to the database, the same for a Postgres server and for the embedded database. `pg` is imported in this folder only. */
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import pg from 'pg';
 import { ApiError } from '../errors.ts';
 import { compile, type Sql, sql } from './sql.ts';
@@ -42,7 +43,7 @@ const OUT_OF_REACH =
   /^(08|25006|28|3D|53|57P|58|ECONN|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|ETIMEDOUT|EPIPE|EAI_AGAIN|ENOENT)/;
 const QUERY_CANCELED = '57014';
 
-/** The embedded database works in this thread and never waits: a long transaction must let others have a turn, or the whole process stands still. */
+/** Work of the embedded database without a turn for others. */
 const TURN_MS = 20;
 
 /**
@@ -65,42 +66,28 @@ export interface DbOptions {
   readonly onStop?: (cause: unknown) => void;
 }
 
+/** Milliseconds that the client waits for a statement; 0: no limit. */
+interface Limit {
+  readonly query_timeout: number;
+}
+
 export function makeDb(
   kind: Db['kind'],
   pool: pg.Pool,
   { statementTimeoutMs = 0, closeServer = async () => {}, onStop = () => {} }: DbOptions = {},
 ): Db {
-  const limit = { query_timeout: statementTimeoutMs > 0 ? statementTimeoutMs + SILENCE_MS : 0 };
+  const limit: Limit = { query_timeout: statementTimeoutMs > 0 ? statementTimeoutMs + SILENCE_MS : 0 };
   // A connection that is lost under a transaction fails its statement; the event besides would end the process if nobody heard it.
   pool.on('connect', (client) => client.on('error', () => {}));
-  const names = new Map<string, string>();
-  const nameOf = (text: string): string | undefined => {
-    const known = names.get(text);
-    if (known || names.size >= MAX_NAMED) return known;
-    const name = createHash('sha1').update(text).digest('base64url');
-    names.set(text, name);
-    return name;
-  };
+  const nameOf = makeNames();
 
   async function run<T>(begin: string, work: (tx: Tx) => Promise<T>, within = limit): Promise<T> {
     const client = await pool.connect();
     let broken: Error | undefined;
-    let turned = performance.now();
     try {
       await client.query({ text: begin, ...within });
-      const tx: Tx = {
-        async query<Row>(statement: Sql) {
-          const { text, values } = compile(statement);
-          const name = nameOf(text);
-          const { rows } = await client.query({ text, values: [...values], ...within, ...(name && { name }) });
-          if (kind === 'embedded' && performance.now() - turned > TURN_MS) {
-            await nextTurn();
-            turned = performance.now();
-          }
-          return rows as Row[];
-        },
-      };
-      const result = await work(tx);
+      const tx = txOf(client, nameOf, within);
+      const result = await work(kind === 'embedded' ? inTurns(tx) : tx);
       await client.query({ text: 'commit', ...within });
       return result;
     } catch (error) {
@@ -118,17 +105,6 @@ export function makeDb(
     }
   }
 
-  async function retrying<T>(attempt: () => Promise<T>): Promise<T> {
-    for (let tries = 1; ; tries++) {
-      try {
-        return await attempt();
-      } catch (error) {
-        if (RETRYABLE.has(codeOf(error)) && tries < RETRIES) continue;
-        throw translate(error);
-      }
-    }
-  }
-
   return {
     kind,
     transaction: (access, work) => retrying(() => run(beginAs(access), work)),
@@ -143,6 +119,62 @@ export function makeDb(
       await closeServer();
     },
   };
+}
+
+type NameOf = (text: string) => string | undefined;
+
+/** From its second time on a text has a name: what comes once, a migration or an odd mix of filters, takes none of the few. */
+function makeNames(): NameOf {
+  const names = new Map<string, string>();
+  const once = new LRUCache<string, true>({ max: MAX_NAMED });
+  return (text) => {
+    const known = names.get(text);
+    if (known || names.size >= MAX_NAMED) return known;
+    if (!once.delete(text)) {
+      once.set(text, true);
+      return undefined;
+    }
+    const name = createHash('sha1').update(text).digest('base64url');
+    names.set(text, name);
+    return name;
+  };
+}
+
+function txOf(client: pg.PoolClient, nameOf: NameOf, within: Limit): Tx {
+  return {
+    async query<Row>(statement: Sql) {
+      const { text, values } = compile(statement);
+      const name = nameOf(text);
+      const { rows } = await client.query({ text, values: [...values], ...within, ...(name && { name }) });
+      return rows as Row[];
+    },
+  };
+}
+
+/** The embedded database works in this thread and never waits: a long transaction must let others have a turn, or the whole process stands still. */
+function inTurns(tx: Tx): Tx {
+  let turned = performance.now();
+  return {
+    async query<Row>(statement: Sql) {
+      const rows = await tx.query<Row>(statement);
+      if (performance.now() - turned > TURN_MS) {
+        await nextTurn();
+        turned = performance.now();
+      }
+      return rows;
+    },
+  };
+}
+
+async function retrying<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (RETRYABLE.has(codeOf(error)) && tries < RETRIES) continue;
+      throw translate(error);
+    }
+  }
 }
 
 /** Begin and identity in one round trip, so they stand in the text: the spaces as whole numbers and nothing else, the owner as hexadecimal digits. */
@@ -191,12 +223,17 @@ export interface PostgresOptions {
 /** A waiting request gives up after this long without a free connection. */
 const CONNECT_TIMEOUT_MS = 5_000;
 
+/** A transaction of which the server hears nothing for this long is ended: a process that was cut off from it would hold its locks for hours. */
+const ABANDONED_MS = 300_000;
+
 export function connectPostgres({ url, poolSize, statementTimeoutMs, onError }: PostgresOptions): Db {
   const pool = new pg.Pool({
     connectionString: url,
     max: poolSize,
     statement_timeout: statementTimeoutMs,
+    idle_in_transaction_session_timeout: ABANDONED_MS,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true, // else a server that is gone without a word is noticed after a quarter of an hour
     application_name: 'xmemo-api',
     // Short queries: no JIT, and no planning of its own for each of them (a third of a small search). The other two keep the covering index
     // of the vector arm for an owner who holds much of the table.

@@ -15,9 +15,13 @@ export interface Migration {
   readonly text: string;
 }
 
-export async function readMigrations(folder = FOLDER): Promise<Migration[]> {
-  const names = (await readdir(folder)).filter((name) => /^\d{4}_\w+\.sql$/.test(name)).sort();
-  return Promise.all(names.map(async (name) => ({ name, text: await readFile(`${folder}/${name}`, 'utf8') })));
+/** In order. */
+export const migrationNames = async (): Promise<string[]> =>
+  (await readdir(FOLDER)).filter((name) => /^\d{4}_\w+\.sql$/.test(name)).sort();
+
+async function readMigrations(): Promise<Migration[]> {
+  const read = async (name: string) => ({ name, text: await readFile(`${FOLDER}${name}`, 'utf8') });
+  return Promise.all((await migrationNames()).map(read));
 }
 
 /** Returns the names that were run now. */
@@ -41,12 +45,12 @@ export async function migrate(db: Db, migrations?: readonly Migration[]): Promis
 
 /** Names that are not yet in the database. Reads only: every probe of readiness asks. */
 export async function pendingMigrations(db: Db): Promise<string[]> {
-  const all = await readMigrations();
+  const all = await migrationNames();
   const done = await db.admin(async (tx) => {
     const [row] = await tx.query<{ there: boolean }>(sql`select to_regclass('schema_migrations') is not null as there`);
     return row?.there ? recorded(tx) : new Set<string>();
   });
-  return all.map((m) => m.name).filter((name) => !done.has(name));
+  return all.filter((name) => !done.has(name));
 }
 
 async function recorded(tx: Tx): Promise<Set<string>> {

@@ -12,20 +12,20 @@ export interface SpaceName {
 /** A hash map of keys needs a bound against a flood of owner names; the oldest go first. */
 const REMEMBERED = 100_000;
 /** By the database's own function: a Db that wraps another shares what is known. */
-const remembered = new WeakMap<Db['admin'], Map<string, number>>();
+const remembered = new WeakMap<Db['close'], Map<string, number>>();
 
 const keyOf = ({ kind, name }: SpaceName): string => `${kind}\u0000${name}`;
 
 function remember(db: Db, space: SpaceName, id: number): void {
-  const known = remembered.get(db.admin) ?? new Map<string, number>();
-  remembered.set(db.admin, known);
+  const known = remembered.get(db.close) ?? new Map<string, number>();
+  remembered.set(db.close, known);
   known.set(keyOf(space), id);
   if (known.size > REMEMBERED) known.delete(known.keys().next().value!);
 }
 
 /** The keys of those spaces that exist: a space begins with its first write. */
 export async function findSpaces(db: Db, names: readonly SpaceName[]): Promise<number[]> {
-  const known = remembered.get(db.admin);
+  const known = remembered.get(db.close);
   const missing = names.filter((space) => !known?.has(keyOf(space)));
   if (missing.length > 0) {
     const rows = await db.admin((tx) =>
@@ -36,7 +36,7 @@ export async function findSpaces(db: Db, names: readonly SpaceName[]): Promise<n
     );
     for (const row of rows) remember(db, row, row.id);
   }
-  const now = remembered.get(db.admin);
+  const now = remembered.get(db.close);
   return names.map((space) => now?.get(keyOf(space))).filter((id) => id !== undefined);
 }
 
@@ -54,15 +54,15 @@ export async function ensureSpace(db: Db, space: SpaceName): Promise<number> {
   return made;
 }
 
-const models = new WeakMap<Db['admin'], Map<string, number>>();
+const models = new WeakMap<Db['close'], Map<string, number>>();
 
 /** The short key of an embedding model, made if it is not there. */
 export async function ensureModel(
   db: Db,
   model: { readonly id: string; readonly dimensions: number },
 ): Promise<number> {
-  const known = models.get(db.admin) ?? new Map<string, number>();
-  models.set(db.admin, known);
+  const known = models.get(db.close) ?? new Map<string, number>();
+  models.set(db.close, known);
   const found = known.get(model.id);
   if (found !== undefined) return found;
   const id = await db.admin(async (tx) => {

@@ -33,7 +33,7 @@ export function visible(boundary: Boundary, now: Date): Sql {
   return sql`m.status <> 'deleted' and (m.expires_at is null or m.expires_at > ${now}) and ${inside(boundary)}`;
 }
 
-/** Inside the token's buckets and scopes alone; what is forgotten or expired too. For versions and receipts, never for a read of memories. */
+/** Inside the token's buckets and scopes alone; what is forgotten or expired too. For versions, receipts and what is no memory, never for a read of memories. */
 export function inside({ buckets, scopes }: Boundary): Sql {
   const parts = [
     sql`true`,

@@ -13,6 +13,26 @@ export const MAX_PATH = 1_024;
 
 export const name = z.string().min(1).max(MAX_NAME);
 
+/** Why something is done, in the caller's words. */
+export const reason = z.string().max(1_000);
+
+/** Before its slashes are put right: empty is none. */
+export const pathText = z.string().max(MAX_PATH);
+
+/** Importance, confidence, scores. */
+export const unit = z.number().min(0).max(1);
+
+/** Place inside a session: what an integer of the database holds. */
+export const position = z.number().int().min(0).max(2_147_483_647);
+
+export const jsonObject = z.record(z.string(), z.unknown());
+
+export const idempotencyKey = name
+  .optional()
+  .describe('As the header Idempotency-Key: a repeated request is done once, for 24 hours.');
+
+export const idParams = z.object({ id: name });
+
 /** Other years, which an offset too may lead to, are written differently by JavaScript, the database and RFC 3339. */
 export function isInYears(time: string): boolean {
   const year = new Date(time).getUTCFullYear();
@@ -41,8 +61,6 @@ export const asOf = instant
     'What was known at this instant: earlier versions, and nothing that came later. What has been forgotten or has expired since stays gone.',
   );
 
-const object = z.record(z.string(), z.unknown());
-
 export const queryText = z
   .string()
   .max(MAX_QUERY_LENGTH)
@@ -53,15 +71,11 @@ export const filterShape = {
   bucket: name.optional().describe('Exact. `%`: all.'),
   scope: name.optional().describe('Exact. `%`: all.'),
   team_id: name.optional().describe('Only what is shared with this team; the token must belong to it.'),
-  path: z
-    .string()
+  path: pathText
     .min(1)
-    .max(MAX_PATH)
     .optional()
     .describe('Exact, or with `%` as a wildcard (`projects/%`); every other character is literal.'),
-  path_prefix: z
-    .string()
-    .max(MAX_PATH)
+  path_prefix: pathText
     .optional()
     .describe(
       'This path and all below it, literal in every character: `projects` finds `projects/x`, not `projects2`.',
@@ -75,8 +89,8 @@ export const filterShape = {
   agent_instance_id: name.optional().describe('Written by this installation.'),
   source: name.optional(),
   session_id: name.optional(),
-  provenance: object.optional().describe('JSON containment: what the memory was stored with holds this.'),
-  metadata: object.optional().describe('JSON containment.'),
+  provenance: jsonObject.optional().describe('JSON containment: what the memory was stored with holds this.'),
+  metadata: jsonObject.optional().describe('JSON containment.'),
   since: instant.optional().describe('Happened (or, when unknown, was stored) at or after this.'),
   until: instant.optional().describe('Happened before this.'),
 };

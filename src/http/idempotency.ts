@@ -14,6 +14,7 @@ import { ApiError, invalid } from '../errors.ts';
 import { canonicalJson } from '../text/json.ts';
 import type { Principal } from '../types.ts';
 import { principalOf } from './auth.ts';
+import { CANONICAL_MOUNT, CLIENT_MOUNTS } from './openapi.ts';
 import { withWarnings } from './wire.ts';
 
 const KEPT_MS = 24 * 3_600_000;
@@ -227,8 +228,10 @@ function limitsOf({ buckets, scopes, teams, allTeams }: Principal): object {
   return { buckets, scopes, ...(!allTeams && { teams }) };
 }
 
+const MOUNT = new RegExp(`^(${[CANONICAL_MOUNT, ...CLIENT_MOUNTS].join('|')})(?=/)`);
+
 /** The same route under every mount, ids included. */
 function routeOf(request: FastifyRequest): string {
   const path = request.url.split('?')[0]!.replace(/\/+/g, '/').replace(/\/$/, '');
-  return `${request.method} ${path.replace(/^(\/docs\/api\/memory|\/api\/v1|\/v1)(?=\/)/, '')}`;
+  return `${request.method} ${path.replace(MOUNT, '')}`;
 }

@@ -74,15 +74,20 @@ export async function registerOpenapi(app: FastifyInstance): Promise<void> {
   });
 }
 
+/** Written once: no route comes later, and whoever asks needs no token, while the YAML holds everybody up for 0.1 s. */
 export function openapiRoutes(app: FastifyInstance): void {
   for (const [file, type, render] of [
     ['openapi.json', 'application/json; charset=utf-8', () => JSON.stringify(app.swagger())],
     ['openapi.yaml', 'application/yaml; charset=utf-8', () => toYaml(app)],
   ] as const) {
+    let text: string | undefined;
     app.get(
       `${CANONICAL_MOUNT}/${file}`,
       { config: { open: true }, schema: { hide: true } as never },
-      (_request, reply) => reply.type(type).send(render()),
+      (_request, reply) => {
+        text ??= render();
+        return reply.type(type).send(text);
+      },
     );
   }
 }

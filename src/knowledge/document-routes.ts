@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import { agentOf, principalOf } from '../http/auth.ts';
+import { idParams } from '../http/fields.ts';
 import { once } from '../http/idempotency.ts';
 import { targetOf } from '../http/target.ts';
 import { withWarnings } from '../http/wire.ts';
@@ -63,7 +64,7 @@ export const documentRoutes =
         tags,
         summary: 'Add or replace a document of this base',
         description: UPLOAD,
-        params: wire.idParams,
+        params: idParams,
         querystring: wire.uploadQuery,
         response,
       },
@@ -105,7 +106,7 @@ export const documentRoutes =
         tags,
         summary: 'Replace a document',
         description: UPLOAD,
-        params: wire.idParams,
+        params: idParams,
         querystring: wire.uploadQuery,
         body: wire.uploadBody,
         response,
@@ -148,7 +149,7 @@ export const documentRoutes =
         tags,
         summary: 'Read what is known of a document',
         description: 'Its text is read by the items of its base.',
-        params: wire.idParams,
+        params: idParams,
         response: { 200: wire.documentSchema },
       },
       handler: async (request) => read(principalOf(request), uuidOf(request.params.id)),
@@ -161,7 +162,7 @@ export const documentRoutes =
         tags,
         summary: 'Delete a document',
         description: 'Nothing of it is left: no text, no word, no vector.',
-        params: wire.idParams,
+        params: idParams,
         response: { 200: wire.deletedDocument },
       },
       handler: async (request, reply) => {
@@ -220,7 +221,7 @@ export const documentRoutes =
         deps,
         request,
         reply,
-        (keyed) => ingest(keyed, engine, principal, agentOf(request), base, upload, deps),
+        (keyed) => ingest({ deps: keyed, outside: deps, engine, principal, agent: agentOf(request), base }, upload),
         ({ document, outcome }) => ({
           status: document.waiting > 0 ? 202 : outcome === 'created' ? 201 : 200,
           body: { id: document.id, outcome },

@@ -23,8 +23,8 @@ export async function listDocuments(
   const spaces = bases.map((base) => base.content_space);
   if (spaces.length === 0) return [];
   const rows = await deps.db.transaction({ spaces, readOnly: true }, (tx) => store.findDocuments(tx, spaces, page));
-  const byspace = new Map(bases.map((base) => [base.content_space, base]));
-  return rows.map((document) => ({ document, base: byspace.get(document.space_id)! }));
+  const bySpace = new Map(bases.map((base) => [base.content_space, base]));
+  return rows.map((document) => ({ document, base: bySpace.get(document.space_id)! }));
 }
 
 /** @throws ApiError not_found, also for a document of somebody else */

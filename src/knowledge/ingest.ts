@@ -38,16 +38,20 @@ export interface Ingested {
 
 const MAX_SECTIONS = 50_000;
 
-/** `outside`: the deps of many transactions. @throws ApiError not_found, payload_too_large, unreadable_document, unavailable */
-export async function ingest(
-  deps: Deps,
-  engine: Engine,
-  principal: Principal,
-  agent: Agent,
-  base: store.Base,
-  upload: Upload,
-  outside: Deps,
-): Promise<Ingested> {
+/** Who sends a document, and where it goes. */
+export interface Ingesting {
+  readonly deps: Deps;
+  /** The deps of many transactions: those above may know one alone. */
+  readonly outside: Deps;
+  readonly engine: Engine;
+  readonly principal: Principal;
+  readonly agent: Agent;
+  readonly base: store.Base;
+}
+
+/** @throws ApiError not_found, payload_too_large, unreadable_document, unavailable */
+export async function ingest(ingesting: Ingesting, upload: Upload): Promise<Ingested> {
+  const { deps, outside, engine, base } = ingesting;
   const { content_space: space } = base;
   const hash = hashOf(upload);
   const known = await deps.db.transaction({ spaces: [space], readOnly: true }, (tx) => find(tx, base, upload));
@@ -55,45 +59,49 @@ export async function ingest(
 
   const extracted = await readDocument(upload.file);
   const sections = await cutInTurns(extracted);
-  const now = deps.now();
-  const row: store.DocumentRow = {
-    space_id: space,
-    id: uuidv7(),
-    source: upload.source ?? null,
-    title: titleOf(upload.title ?? extracted.title ?? upload.source),
-    content_type: upload.file.type,
-    hash,
-    bytes: upload.file.bytes.length,
-    characters: extracted.text.length,
-    pages: extracted.pages?.length ?? null,
-    sections: sections.length,
-    waiting: 0,
-    embedded: false,
-    owner_id: principal.owner,
-    agent_id: principal.boundAgent ?? agent.id ?? null,
-    occurred_at: upload.occurredAt ?? now,
-    created_at: now,
-    updated_at: now,
-    version: 1,
-  };
+  const row = { ...rowOf(ingesting, upload, extracted), hash, sections: sections.length };
   const isLarge = sections.length > LARGE;
-  const kept = isLarge ? await storeParts(outside.db, space, sections, now) : undefined;
-  const write = kept === undefined ? await writeNow(deps, engine, base, row, sections) : writeLater(kept);
+  const kept = isLarge ? await storeParts(outside.db, space, sections, row.created_at) : undefined;
+  const write = kept === undefined ? await writeNow(ingesting, row, sections) : writeLater(kept);
   try {
     if (known && known.sections > LARGE) await thinOut(outside, engine, space, known.id);
-    return await put(deps, engine, principal, base, upload, row, write);
+    return await put(ingesting, upload, row, write);
   } catch (error) {
     if (kept !== undefined) await dropParts(outside.db, space, kept);
     throw error;
   }
 }
 
+/** As a first version of a document that nothing is known of yet. */
+function rowOf(
+  { deps, principal, agent, base }: Ingesting,
+  { file, title, source, occurredAt }: Upload,
+  extracted: Extracted,
+): Omit<store.DocumentRow, 'hash' | 'sections'> {
+  const now = deps.now();
+  return {
+    space_id: base.content_space,
+    id: uuidv7(),
+    source: source ?? null,
+    title: titleOf(title ?? extracted.title ?? source),
+    content_type: file.type,
+    bytes: file.bytes.length,
+    characters: extracted.text.length,
+    pages: extracted.pages?.length ?? null,
+    waiting: 0,
+    embedded: false,
+    owner_id: principal.owner,
+    agent_id: principal.boundAgent ?? agent.id ?? null,
+    occurred_at: occurredAt ?? now,
+    created_at: now,
+    updated_at: now,
+    version: 1,
+  };
+}
+
 /** The document itself, in one transaction: its row, its sections or the work that they are, and the end of what it replaces. */
 function put(
-  deps: Deps,
-  engine: Engine,
-  principal: Principal,
-  base: store.Base,
+  { deps, engine, principal, base }: Ingesting,
   upload: Upload,
   row: store.DocumentRow,
   write: Write,
@@ -142,9 +150,7 @@ type Write = (
 
 /** With their words and vectors, which are made before the transaction. */
 async function writeNow(
-  deps: Deps,
-  engine: Engine,
-  base: store.Base,
+  { deps, engine, base }: Ingesting,
   row: store.DocumentRow,
   sections: readonly Section[],
 ): Promise<Write> {

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
 import type { Deps } from '../deps.ts';
+import { MAX_PATH } from '../http/fields.ts';
 import { ownTerms } from '../text/indexed.ts';
 import type { Engine } from './engine.ts';
 import type { Section } from './sections.ts';
@@ -111,7 +112,6 @@ export async function embed(
 
 const MAX_TITLE = 500;
 const PATH_PART = 80;
-const MAX_PATH = 1_024;
 
 /** One line, also when it comes from the document. */
 export function titleOf(title: string | undefined | null): string {

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Deps } from '../deps.ts';
 import { invalid } from '../errors.ts';
 import { principalOf } from '../http/auth.ts';
-import { filterOf, normalisePath } from '../http/fields.ts';
+import { filterOf, idParams, normalisePath } from '../http/fields.ts';
 import { once } from '../http/idempotency.ts';
 import { wantsText } from '../http/profile.ts';
 import { targetOf } from '../http/target.ts';
@@ -79,7 +79,7 @@ export const knowledgeRoutes =
         operationId: 'getKnowledgeBase',
         tags,
         summary: 'Read a knowledge base',
-        params: wire.idParams,
+        params: idParams,
         response: { 200: wire.baseSchema },
       },
       handler: async (request) => toBase(await readBase(deps, principalOf(request), uuidOf(request.params.id))),
@@ -92,7 +92,7 @@ export const knowledgeRoutes =
         tags,
         summary: 'Delete a knowledge base',
         description: 'With every document in it. Final.',
-        params: wire.idParams,
+        params: idParams,
         response: { 200: wire.deletedBase },
       },
       handler: (request, reply) => {
@@ -114,7 +114,7 @@ export const knowledgeRoutes =
         tags,
         summary: 'List the sections of a knowledge base',
         description: 'Whole text, in the order of the documents and of the sections in each.',
-        params: wire.idParams,
+        params: idParams,
         querystring: wire.listItemsQuery,
         response: { 200: wire.listItemsReply },
       },
@@ -134,7 +134,7 @@ export const knowledgeRoutes =
         operationId: 'getKnowledgeItem',
         tags,
         summary: 'Read one section of a document',
-        params: wire.idParams,
+        params: idParams,
         response: { 200: wire.itemSchema },
       },
       handler: async (request) => toItem(await readSection(deps, principalOf(request), uuidOf(request.params.id))),

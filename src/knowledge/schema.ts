@@ -1,6 +1,6 @@
 /** The wire of knowledge bases, documents and their sections. */
 import { z } from 'zod';
-import { instant, name, queryText } from '../http/fields.ts';
+import { idempotencyKey as idempotency_key, instant, name, pathText, queryText } from '../http/fields.ts';
 import { warningsSchema } from '../http/wire.ts';
 import { utf8Length } from '../text/unicode.ts';
 import { DOCUMENT_TYPES } from './read/index.ts';
@@ -11,9 +11,6 @@ const limit = (max: number, fallback: number) =>
 const cursor = z.string().max(64).optional().describe('next_cursor of the page before.');
 const nextCursor = z.string().nullable().describe('null: this is the last page.');
 const baseId = name.optional().describe('`%`: all.');
-const idempotency_key = name.optional();
-
-export const idParams = z.object({ id: z.string().min(1).max(256) });
 
 export const newBaseBody = z.object({
   name: z.string().trim().min(1).max(256),
@@ -184,7 +181,7 @@ export const searchBody = z.object({
   query: queryText,
   knowledge_base_id: baseId,
   document_id: z.uuid().optional(),
-  path: z.string().min(1).max(1_024).optional().describe('`title/heading/…`, exact or with `%` as a wildcard.'),
+  path: pathText.min(1).optional().describe('`title/heading/…`, exact or with `%` as a wildcard.'),
   team_id: name.optional().describe('Only bases that are shared with this team.'),
   limit: limit(100, 10),
   cursor,

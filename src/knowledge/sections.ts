@@ -19,8 +19,6 @@ export interface Section {
   readonly page: number | null;
 }
 
-export const cutSections = (document: Extracted): Section[] => [...sectionsOf(document)];
-
 /** One after the other, so that a long document can be cut in turns. */
 export function* sectionsOf(document: Extracted): Generator<Section> {
   const { text } = document;

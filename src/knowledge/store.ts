@@ -1,6 +1,7 @@
 /** The statements of bases and documents; those of sections are in store-sections.ts. */
 import type { Tx } from '../db/db.ts';
 import { type Sql, sql } from '../db/sql.ts';
+import { inside } from '../db/visible.ts';
 import type { Boundary } from '../types.ts';
 
 export interface Base {
@@ -42,13 +43,6 @@ export interface DocumentRow {
 /** A part of a statement that is left out. */
 export const NOTHING = sql``;
 
-/** Inside the token's buckets and scopes, on the alias k. */
-function inside({ buckets, scopes }: Boundary): Sql {
-  return sql`true${buckets ? sql` and k.bucket = any (${buckets}::text[])` : NOTHING}${
-    scopes ? sql` and k.scope = any (${scopes}::text[])` : NOTHING
-  }`;
-}
-
 export async function insertBase(tx: Tx, b: Base): Promise<void> {
   await tx.query(sql`
     insert into knowledge_bases (space_id, id, content_space, owner_id, name, description, bucket, scope, created_at)
@@ -66,13 +60,13 @@ export async function findBases(
   }: { readonly id?: string | undefined; readonly before?: string | undefined; readonly limit?: number },
 ): Promise<Base[]> {
   return tx.query<Base>(sql`
-    select k.space_id, k.id, k.content_space, k.owner_id, case s.kind when 'team' then s.name end as team_id, k.name, k.description, k.bucket,
-      k.scope, k.created_at
-    from knowledge_bases k join spaces s on s.id = k.space_id
-    where k.space_id = any (${spaces}::int[]) and ${inside(boundary)}${id === undefined ? NOTHING : sql` and k.id = ${id}`}${
-      before === undefined ? NOTHING : sql` and k.id < ${before}`
+    select m.space_id, m.id, m.content_space, m.owner_id, case s.kind when 'team' then s.name end as team_id, m.name, m.description, m.bucket,
+      m.scope, m.created_at
+    from knowledge_bases m join spaces s on s.id = m.space_id
+    where m.space_id = any (${spaces}::int[]) and ${inside(boundary)}${id === undefined ? NOTHING : sql` and m.id = ${id}`}${
+      before === undefined ? NOTHING : sql` and m.id < ${before}`
     }
-    order by k.id desc${limit === undefined ? NOTHING : sql` limit ${limit}`}`);
+    order by m.id desc${limit === undefined ? NOTHING : sql` limit ${limit}`}`);
 }
 
 /** A base that is being deleted is gone for whoever waited for it. */

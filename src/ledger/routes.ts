@@ -5,7 +5,7 @@ import { assertInside } from '../db/boundary.ts';
 import type { Deps } from '../deps.ts';
 import { invalid } from '../errors.ts';
 import { agentOf, principalOf, requireScope } from '../http/auth.ts';
-import { filterOf, uuidOf } from '../http/fields.ts';
+import { filterOf, idParams, uuidOf } from '../http/fields.ts';
 import { repeatable } from '../http/idempotency.ts';
 import { targetOf } from '../http/target.ts';
 import { withWarnings } from '../http/wire.ts';
@@ -109,7 +109,7 @@ export const ledgerRoutes =
         operationId: 'getTransaction',
         tags: TAGS,
         summary: 'Read a transaction',
-        params: schema.idParams,
+        params: idParams,
         response: { 200: schema.transaction },
       },
       handler: async (request) => toWire(await find(deps, principalOf(request), uuidOf(request.params.id))),
@@ -122,7 +122,7 @@ export const ledgerRoutes =
         tags: TAGS,
         summary: 'Delete a transaction',
         description: 'For good. Needs `ledger:read` as well.',
-        params: schema.idParams,
+        params: idParams,
         response: { 200: schema.deleteReply },
       },
       handler: async (request) => {

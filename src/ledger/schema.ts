@@ -1,6 +1,6 @@
 /** The wire of the ledger. */
 import { z } from 'zod';
-import { isInYears, name, YEARS } from '../http/fields.ts';
+import { idempotencyKey, isInYears, jsonObject, name, pathText, YEARS } from '../http/fields.ts';
 import { warningsSchema } from '../http/wire.ts';
 import { AMOUNT_FAULTS, parseAmount } from './amount.ts';
 import { currencyCode } from './currency.ts';
@@ -53,17 +53,17 @@ export const transactionBody = z.object({
   merchant: text(512).optional(),
   payment_method: text(256).optional(),
   note: text(8_000).optional(),
-  path: text(1_024).optional().describe('Default `finance/ledger/expenses`, by its type.'),
+  path: pathText.optional().describe('Default `finance/ledger/expenses`, by its type.'),
   bucket: name.default('private'),
   scope: name.optional(),
   team_id: name.optional(),
   source: name.optional(),
-  metadata: z.record(z.string(), z.unknown()).optional(),
+  metadata: jsonObject.optional(),
   agent_id: name.optional(),
   agent_instance_id: name.optional(),
   device_id: name.optional().describe('Kept in metadata.'),
   device_label: name.optional().describe('Kept in metadata.'),
-  idempotency_key: name.optional(),
+  idempotency_key: idempotencyKey,
 });
 
 export const expenseBody = transactionBody.omit({ transaction_type: true });
@@ -96,8 +96,6 @@ export const summaryQuery = z.object({
   ...where,
 });
 
-export const idParams = z.object({ id: z.string().min(1).max(256) });
-
 export const transaction = z.object({
   id: z.uuid(),
   type: z.literal('transaction'),
@@ -115,7 +113,7 @@ export const transaction = z.object({
   team_id: z.string().nullable(),
   path: z.string().nullable(),
   source: z.string().nullable(),
-  metadata: z.record(z.string(), z.unknown()),
+  metadata: jsonObject,
   agent_id: z.string().nullable(),
   created_at: z.string(),
 });

@@ -1,4 +1,5 @@
 /** The documents by which clients find their way. None holds a token. */
+import { CANONICAL_MOUNT } from '../http/openapi.ts';
 import { DEFAULT_SCOPES, GIVEN_SCOPES } from './granting.ts';
 import { GRANT_TYPE } from './schema.ts';
 
@@ -51,12 +52,12 @@ export function memoryOs({ base, mcp }: Urls) {
     urls: {
       api_base: base,
       mcp,
-      guide: `${base}/docs/api/memory`,
-      docs: `${base}/docs/api/memory`,
+      guide: `${base}${CANONICAL_MOUNT}`,
+      docs: `${base}${CANONICAL_MOUNT}`,
       token_portal: `${base}/device`,
       onboarding_status: `${base}/v1/onboarding/status`,
       root_discovery: `${base}/.well-known/memory-os.json`,
-      openapi: `${base}/docs/api/memory/openapi.json`,
+      openapi: `${base}${CANONICAL_MOUNT}/openapi.json`,
     },
     auth: { token_env_var: TOKEN_ENV_VAR, token_in_discovery: false, schemes: ['bearer', 'x-api-key'] },
     clients: { mcp: MCP_CLIENTS.map((id) => ({ id, config_endpoint: `${base}/v1/mcp/config/${id}` })) },
@@ -71,7 +72,7 @@ export function agentDiscovery({ base, mcp }: Urls, operations: readonly string[
     schema_version: '1.0',
     service_version: CONTRACT_VERSION,
     protocol: 'memory-os-agent-discovery-v1',
-    urls: { docs: `${base}/docs/api/memory`, root_discovery: `${base}/.well-known/memory-os.json` },
+    urls: { docs: `${base}${CANONICAL_MOUNT}`, root_discovery: `${base}/.well-known/memory-os.json` },
     api: { base_url: base, mcp: { url: mcp } },
     mcp_url: mcp,
     clients: MCP_CLIENTS.map((id) => ({ id })),
@@ -106,7 +107,7 @@ export function authorizationServer({ base, mcp }: Urls) {
     scopes_supported: GIVEN_SCOPES,
     resource: mcp,
     mcp_endpoint: mcp,
-    service_documentation: `${base}/docs/api/memory`,
+    service_documentation: `${base}${CANONICAL_MOUNT}`,
   };
 }
 
@@ -120,7 +121,7 @@ export function protectedResource({ base, mcp }: Urls) {
     authorization_servers: [base],
     scopes_supported: MCP_SCOPES,
     bearer_methods_supported: ['header'],
-    resource_documentation: `${base}/docs/api/memory`,
+    resource_documentation: `${base}${CANONICAL_MOUNT}`,
   };
 }
 

@@ -8,11 +8,11 @@ const PROCEDURE =
 
 export function classify(memory: {
   readonly content: string;
-  readonly sessionId: string | null;
-  readonly occurredAt: Date | null;
+  readonly sessionId?: string | undefined;
+  readonly occurredAt?: Date | undefined;
 }): MemoryType {
   const start = memory.content.slice(0, 2_000).trim();
-  if (memory.sessionId !== null || memory.occurredAt !== null) return 'episodic';
+  if (memory.sessionId !== undefined || memory.occurredAt !== undefined) return 'episodic';
   if (IDENTITY.test(start)) return 'identity';
   if (PROCEDURE.test(start)) return 'procedural';
   return 'semantic';

@@ -48,17 +48,20 @@ export async function explain(
   which: Which,
   asked: { readonly query: string | undefined; readonly includeEmbedding: boolean },
 ): Promise<Explained> {
-  const found = await withMemory(deps, principal, which, async (tx, row) => ({
-    row,
-    versions: fitting(
-      await listVersions(tx, row, principal, { limit: SHOWN_VERSIONS, before: undefined }),
-      jsonBytes,
-      2 * jsonBytes(row), // at the root and in memory
-    ),
-    usage: await usageOf(tx, row.space_id, row.seq),
-    contexts: await contextsOf(tx, row.space_id, row.seq, principal.owner),
-    embedding: asked.includeEmbedding ? await passagesOf(tx, row) : null,
-  }));
+  const found = await withMemory(deps, principal, which, async (tx, row) => {
+    const taken = 2 * jsonBytes(row); // at the root and in memory
+    const newest = await listVersions(tx, row, principal, { limit: SHOWN_VERSIONS, before: undefined });
+    const versions = fitting(newest, jsonBytes, taken);
+    return {
+      row,
+      versions,
+      usage: await usageOf(tx, row.space_id, row.seq),
+      contexts: await contextsOf(tx, row.space_id, row.seq, principal.owner),
+      embedding: asked.includeEmbedding
+        ? fitting(await passagesOf(tx, row), jsonBytes, taken + jsonBytes(versions))
+        : null,
+    };
+  });
   return {
     ...found,
     match: asked.query === undefined ? null : await explainMatch(deps, principal, asked.query, found.row),

@@ -49,21 +49,6 @@ function save(
 ): (deps: Deps) => ReturnType<typeof remember> {
   const principal = principalOf(request);
   assertContent(said.content);
-  const input: RememberInput = {
-    semanticKey: null,
-    dedupe: false,
-    importance: null,
-    confidence: null,
-    source: null,
-    author: null,
-    sessionId: null,
-    position: null,
-    metadata: {},
-    provenance: {},
-    occurredAt: null,
-    expiresAt: null,
-    ...said,
-    ...targetOf(principal, { bucket: 'public', path: said.path }),
-  };
+  const input = { ...said, ...targetOf(principal, { bucket: 'public', path: said.path }) };
   return (deps) => remember(deps, principal, agentOf(request), input);
 }

@@ -44,18 +44,19 @@ export function keepPurged(
 ): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const { signal } = stopping;
+  const attempt = attempting(deps, signal);
   let swept = Number.NEGATIVE_INFINITY;
   async function loop(): Promise<void> {
     while (!signal.aborted) {
-      const purged = await purge(deps);
+      const purged = await purge(deps, signal);
       if (purged.memories + purged.keys > 0) deps.log.info({ event: 'purged', ...purged }, 'purged');
       const now = deps.now().getTime();
       if (now - swept >= SWEEP_MS) {
         swept = now;
-        for (const sweep of sweeps) await attempt(deps, () => sweep(deps));
+        for (const sweep of sweeps) await attempt(() => sweep(deps));
       }
-      await attempt(deps, () => tidy(deps.db));
-      const pause = await attempt(deps, () => untilNextEnd(deps));
+      await attempt(() => tidy(deps.db));
+      const pause = await attempt(() => untilNextEnd(deps));
       if (!signal.aborted) await sleep(pause ?? MOST_PAUSE_MS, signal);
     }
   }
@@ -68,14 +69,20 @@ export function keepPurged(
   };
 }
 
-/** What fails waits for its next turn, and keeps nothing else from its own: no other space, and no other part of the purge. */
-async function attempt<T>({ log }: Deps, work: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await work();
-  } catch (err) {
-    log.warn({ err, event: 'purge_failed' }, 'a part of the purge failed');
-    return undefined;
-  }
+/**
+ * What fails waits for its next turn, and keeps nothing else from its own: no other space, and no other part of the purge. Nothing is begun
+ * once the signal aborts: who stops the service waits for one part at most.
+ */
+function attempting({ log }: Deps, signal: AbortSignal | undefined) {
+  return async <T>(work: () => Promise<T>): Promise<T | undefined> => {
+    if (signal?.aborted) return undefined;
+    try {
+      return await work();
+    } catch (err) {
+      log.warn({ err, event: 'purge_failed' }, 'a part of the purge failed');
+      return undefined;
+    }
+  };
 }
 
 /** Milliseconds until the next memory expires, inside the bounds. */
@@ -88,10 +95,11 @@ async function untilNextEnd(deps: Deps): Promise<number> {
 }
 
 /** May run on several replicas at once. */
-export async function purge(deps: Deps): Promise<Purged> {
+export async function purge(deps: Deps, signal?: AbortSignal): Promise<Purged> {
+  const attempt = attempting(deps, signal);
   const now = deps.now();
   const due = dueBy(now, new Date(now.getTime() - deps.config.RETENTION_DAYS * DAY_MS));
-  const heaps = await attempt(deps, () =>
+  const heaps = await attempt(() =>
     deps.db.admin((tx) =>
       tx.query<Heap>(sql`select distinct m.space_id as space, m.owner_id as owner from memories m where ${due}`),
     ),
@@ -100,15 +108,15 @@ export async function purge(deps: Deps): Promise<Purged> {
   for (const heap of heaps ?? []) {
     let n: number | undefined;
     do {
-      n = await attempt(deps, () => purgeBatch(deps, heap, due, now));
+      n = await attempt(() => purgeBatch(deps, heap, due, now));
       memories += n ?? 0;
     } while (n === BATCH);
   }
-  const keys = await attempt(deps, () =>
+  const keys = await attempt(() =>
     deps.db.admin((tx) => tx.query(sql`delete from idempotency_keys where expires_at <= ${now} returning 1`)),
   );
   const longAgo = new Date(now.getTime() - SESSION_DAYS * DAY_MS);
-  await attempt(deps, () => deps.db.admin((tx) => tx.query(sql`delete from sent_memories where sent_at < ${longAgo}`)));
+  await attempt(() => deps.db.admin((tx) => tx.query(sql`delete from sent_memories where sent_at < ${longAgo}`)));
   return { memories, keys: keys?.length ?? 0 };
 }
 

@@ -1,22 +1,20 @@
 /** One line of an export: a memory with its earlier versions, and nothing of its owner, so that it can be imported by another one. */
 import { z } from 'zod';
 import { ACTIONS, type MemoryRow, type VersionColumns } from '../db/memories.ts';
-import { isInYears, MAX_PATH, name, YEARS } from '../http/fields.ts';
+import { isInYears, jsonObject, name, pathText, position, reason, unit, YEARS } from '../http/fields.ts';
 import { MEMORY_TYPES } from '../types.ts';
 import type { Version } from './versions.ts';
 
 /** No longer than remember takes it: it stands in an index, and a row of that is bounded. */
 const place = name.refine((given) => given !== '%', '% stands for all and cannot be written to');
-const unit = z.number().min(0).max(1);
 const instant = z.iso.datetime({ offset: true }).refine(isInYears, YEARS);
-const object = z.record(z.string(), z.unknown());
 
 /** The columns that a version has of its own. Absent and null are the same. */
 const columns = {
   content: z.string().min(1),
   bucket: place.optional(),
   scope: place.nullish(),
-  path: z.string().max(MAX_PATH).nullish(),
+  path: pathText.nullish(),
   memory_type: z.enum(MEMORY_TYPES),
   semantic_key: name.nullish(),
   importance: unit.nullish(),
@@ -26,13 +24,13 @@ const columns = {
   agent_id: name.nullish(),
   agent_instance_hash: z.string().max(64).nullish(),
   session_id: name.nullish(),
-  position: z.number().int().min(0).max(2_147_483_647).nullish(),
-  metadata: object.default({}),
-  provenance: object.default({}),
+  position: position.nullish(),
+  metadata: jsonObject.default({}),
+  provenance: jsonObject.default({}),
   occurred_at: instant.nullish(),
   expires_at: instant.nullish(),
   action: z.enum(ACTIONS).default('remember'),
-  reason: z.string().max(1_000).nullish(),
+  reason: reason.nullish(),
 };
 
 /** Half of what the column takes: the imported memory will be changed. */

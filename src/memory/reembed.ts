@@ -41,7 +41,7 @@ const running = new WeakMap<Deps, Progress>();
 /** How far the work has come; undefined when there is none. */
 export const progressOf = (deps: Deps): Progress | undefined => running.get(deps);
 
-/** Keeps at it until it is stopped. A failing embedder or database is asked again later and later. */
+/** Keeps at it until it is stopped. What comes to nothing, or fails, is tried again later and later. */
 export function keepEmbedded(deps: Deps): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const ended = loop(deps, stopping.signal);
@@ -64,25 +64,38 @@ async function loop(deps: Deps, signal: AbortSignal): Promise<void> {
     try {
       if (!chosen) await chooseModel(deps.db, await ensureModel(deps.db, deps.embedder));
       chosen = true;
-      await reembed(deps, worker, signal);
-      failures = 0;
+      const { done, left } = await reembed(deps, worker, signal);
+      // What is left is refused, or another process is at it: no reason to ask for it twice a minute.
+      failures = done === 0 && left > 0 ? failures + 1 : 0;
+      pause = Math.max(POLL_MS, retryAfter(failures));
     } catch (err) {
       if (signal.aborted) return;
       const asked = err instanceof EmbeddingFailed ? (err.retryAfter ?? 0) : 0;
-      pause = Math.max(asked, Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** failures++));
+      pause = Math.max(asked, retryAfter(++failures));
       deps.log.warn({ err, event: 're_embedding_failed', retry_ms: pause }, 're-embedding is interrupted');
     }
     await sleep(pause, undefined, { signal, ref: false }).catch(() => {});
   }
 }
 
+/** Milliseconds, after so many turns in a row that came to nothing; 0 after none. */
+const retryAfter = (failures: number): number =>
+  failures === 0 ? 0 : Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (failures - 1));
+
 /** One pass over all memories that lack vectors of the present model. Nothing when another process is at it. @throws EmbeddingFailed */
-export async function reembed(deps: Deps, worker: string = randomUUID(), signal?: AbortSignal): Promise<void> {
+export async function reembed(
+  deps: Deps,
+  worker: string = randomUUID(),
+  signal?: AbortSignal,
+): Promise<{ readonly done: number; readonly left: number }> {
   const { db } = deps;
   const model = await ensureModel(db, deps.embedder);
   const marks = await countPending(db, model);
   const total = marks.reduce((sum, { memories }) => sum + memories, 0);
-  if (total === 0) return void running.delete(deps);
+  if (total === 0) {
+    running.delete(deps);
+    return { done: 0, left: 0 };
+  }
   running.set(deps, { done: 0, total });
   try {
     for (const { mark } of marks) await pass(deps, model, mark, worker, signal);
@@ -93,6 +106,7 @@ export async function reembed(deps: Deps, worker: string = randomUUID(), signal?
   const done = running.get(deps)?.done ?? 0;
   if (done > 0) deps.log.info({ event: 're_embedded', memories: done, left }, 're-embedded');
   if (left === 0) running.delete(deps);
+  return { done, left };
 }
 
 /** All memories with one mark, in order of their keys, as long as the lease holds. */

@@ -34,7 +34,7 @@ import { reinforce } from './usage.ts';
 import { keepVersions } from './versions.ts';
 import { besides, indexWords, lockSessions } from './words.ts';
 
-/** What a caller asks to store; checked and normalised, boundaries included. */
+/** What a caller asks to store; checked and normalised, boundaries included. What is absent is not known, or not wanted. */
 export interface RememberInput {
   readonly content: string;
   readonly team: string | undefined;
@@ -43,18 +43,18 @@ export interface RememberInput {
   readonly path: string | null;
   /** `auto`: the service decides. */
   readonly memoryType: MemoryType | 'auto';
-  readonly semanticKey: string | null;
-  readonly dedupe: boolean;
-  readonly importance: number | null;
-  readonly confidence: number | null;
-  readonly source: string | null;
-  readonly author: string | null;
-  readonly sessionId: string | null;
-  readonly position: number | null;
-  readonly metadata: Readonly<Record<string, unknown>>;
-  readonly provenance: Readonly<Record<string, unknown>>;
-  readonly occurredAt: Date | null;
-  readonly expiresAt: Date | null;
+  readonly semanticKey?: string | undefined;
+  readonly dedupe?: boolean;
+  readonly importance?: number | undefined;
+  readonly confidence?: number | undefined;
+  readonly source?: string | null | undefined;
+  readonly author?: string | undefined;
+  readonly sessionId?: string | undefined;
+  readonly position?: number | undefined;
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+  readonly provenance?: Readonly<Record<string, unknown>> | undefined;
+  readonly occurredAt?: Date | undefined;
+  readonly expiresAt?: Date | null | undefined;
   /** Store it although it is one of our own answers. */
   readonly allowRecalled?: boolean;
   readonly detectConflicts?: boolean;
@@ -90,8 +90,8 @@ export async function remember(
   const passages = await embedPassages(deps, memory);
   const model = await ensureModel(deps.db, deps.embedder);
   return deps.db.transaction({ spaces: [space], owner: principal.owner }, async (tx) => {
-    if (principal.agentSpace !== undefined) await lockSpace(tx, space);
     await lockSessions(tx, space, [memory.session_id]);
+    if (principal.agentSpace !== undefined) await lockSpace(tx, space); // behind the sessions, as where totals are written
     const twin = input.dedupe && memory.semantic_key === null ? await findTwin(tx, space, memory) : undefined;
     if (twin) {
       await reinforce(tx, space, twin.seq, memory.now);
@@ -123,6 +123,8 @@ async function assertRoom(tx: Tx, space: number): Promise<void> {
 
 function toMemory(deps: Deps, principal: Principal, agent: Agent, input: RememberInput): NewMemory {
   const id = uuidv7();
+  const now = deps.now();
+  const { position = null, occurredAt: occurred_at = null } = input;
   const agentId = principal.boundAgent ?? agent.id ?? null;
   return {
     id,
@@ -133,22 +135,22 @@ function toMemory(deps: Deps, principal: Principal, agent: Agent, input: Remembe
     memory_type: input.memoryType === 'auto' ? classify(input) : input.memoryType,
     content: input.content,
     content_hash: hashOf(input.content),
-    semantic_key: input.semanticKey,
-    importance: input.importance,
-    confidence: input.confidence,
-    source: input.source,
+    semantic_key: input.semanticKey ?? null,
+    importance: input.importance ?? null,
+    confidence: input.confidence ?? null,
+    source: input.source ?? null,
     author: input.author ?? agentId,
     agent_id: agentId,
     agent_instance: agent.instance ?? null,
-    session_id: input.sessionId,
-    position: input.position,
-    place: placeOf({ id, position: input.position, occurred_at: input.occurredAt, created_at: deps.now() }),
-    metadata: input.metadata,
-    provenance: input.provenance,
-    occurred_at: input.occurredAt,
-    expires_at: input.expiresAt,
+    session_id: input.sessionId ?? null,
+    position,
+    place: placeOf({ id, position, occurred_at, created_at: now }),
+    metadata: input.metadata ?? {},
+    provenance: input.provenance ?? {},
+    occurred_at,
+    expires_at: input.expiresAt ?? null,
     analyser: ANALYSER,
-    now: deps.now(),
+    now,
   };
 }
 

@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import type { Deps } from '../deps.ts';
 import { ApiError, invalid } from '../errors.ts';
 import { principalOf } from '../http/auth.ts';
-import { assertContent, filterOf, toFilters, uuidOf } from '../http/fields.ts';
+import { assertContent, filterOf, idParams, toFilters, uuidOf } from '../http/fields.ts';
 import { once } from '../http/idempotency.ts';
 import { ignoreEmpty } from '../http/input.ts';
 import type { Principal } from '../types.ts';
@@ -13,7 +13,7 @@ import { type ForgetInput, forget } from './forget.ts';
 import { forgetMany } from './forget-many.ts';
 import type { ForgottenTransaction, MemoryLinks } from './links.ts';
 import type { Receipt } from './receipt.ts';
-import { forgetBody, forgetReply, idParams } from './schema.ts';
+import { forgetBody, forgetReply } from './schema.ts';
 import { forgetManyBody, forgetManyReply } from './schema-many.ts';
 import { toWireReceipt } from './wire.ts';
 

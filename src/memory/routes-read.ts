@@ -2,13 +2,13 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { Deps } from '../deps.ts';
 import { agentOf, principalOf } from '../http/auth.ts';
-import { filterOf, toDate, toFilters, uuidOf } from '../http/fields.ts';
+import { filterOf, idParams, toDate, toFilters, uuidOf } from '../http/fields.ts';
 import { memorySchema, toWire, withWarnings } from '../http/wire.ts';
 import { explain, versionsOf, withMemory } from './explain.ts';
 import type { RecallLinks } from './links.ts';
 import { list } from './list.ts';
 import { readReceipt } from './receipt.ts';
-import { idParams, receiptSchema } from './schema.ts';
+import { receiptSchema } from './schema.ts';
 import { explainQuery, explainReply, versionsQuery, versionsReply } from './schema-life.ts';
 import { listQuery, listReply, statsQuery, statsReply } from './schema-many.ts';
 import { stats } from './stats.ts';

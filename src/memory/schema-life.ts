@@ -1,19 +1,27 @@
 /** The wire of what happens to a memory after it was stored: change, versions, use. */
 import { z } from 'zod';
 import { ACTIONS } from '../db/memories.ts';
-import { filterShape, instant, name } from '../http/fields.ts';
+import {
+  filterShape,
+  idempotencyKey,
+  instant,
+  jsonObject,
+  MAX_QUERY_LENGTH,
+  name,
+  pathText,
+  position,
+  reason,
+  unit,
+} from '../http/fields.ts';
 import { memorySchema, memoryShape, warningsSchema } from '../http/wire.ts';
 import { MEMORY_TYPES } from '../types.ts';
 import { conflictsSchema, detectConflicts } from './schema.ts';
 
-const object = z.record(z.string(), z.unknown());
-const unit = z.number().min(0).max(1);
-const key = name.optional().describe('As the header Idempotency-Key: a repeated request is done once, for 24 hours.');
 const count = z.number().int().min(0);
 
 export const patchBody = z.object({
   content: z.string().min(1).optional(),
-  path: z.string().max(1_024).optional().describe('Empty: without a path.'),
+  path: pathText.optional().describe('Empty: without a path.'),
   bucket: name.optional(),
   scope: name.optional(),
   team_id: name.optional().describe('Only the team that it belongs to: a memory does not move between teams.'),
@@ -31,15 +39,15 @@ export const patchBody = z.object({
   occurred_at: instant.optional(),
   author: name.optional(),
   session_id: name.optional(),
-  position: z.number().int().min(0).max(2_147_483_647).optional(),
+  position: position.optional(),
   source: name.optional(),
   semantic_key: name.optional(),
-  metadata: object.optional(),
+  metadata: jsonObject.optional(),
   merge_metadata: z.boolean().default(true).describe('false: metadata replaces what is there.'),
-  provenance: object.optional(),
+  provenance: jsonObject.optional(),
   merge_provenance: z.boolean().default(true).describe('false: provenance replaces what is there.'),
   detect_conflicts: detectConflicts,
-  idempotency_key: key,
+  idempotency_key: idempotencyKey,
 });
 
 /** Whole after a change; of a forgotten memory only what names it. */
@@ -76,7 +84,7 @@ const usageShape = z.object({
 });
 
 export const explainQuery = z.object({
-  query: z.string().max(4_000).optional().describe('Say how this query finds the memory.'),
+  query: z.string().max(MAX_QUERY_LENGTH).optional().describe('Say how this query finds the memory.'),
   include_embedding: z.boolean().default(false),
   bucket: filterShape.bucket,
   scope: filterShape.scope,
@@ -113,14 +121,14 @@ export const explainReply = z.object({
   embedding: z
     .array(z.object({ model: z.string(), start: count, end: count, vector: z.array(z.number()) }))
     .nullable()
-    .describe('One entry a passage; null unless include_embedding is true.'),
+    .describe('One entry a passage, the first ones of a very long memory; null unless include_embedding is true.'),
   warnings: warningsSchema,
 });
 
 export const restoreBody = z.object({
-  reason: z.string().max(1_000).optional().describe('Kept with the version that this makes.'),
-  metadata: object.optional().describe('Taken, and not kept.'),
-  idempotency_key: key,
+  reason: reason.optional().describe('Kept with the version that this makes.'),
+  metadata: jsonObject.optional().describe('Taken, and not kept.'),
+  idempotency_key: idempotencyKey,
 });
 export const restoreReply = z.object({
   ...memoryShape,
@@ -140,8 +148,8 @@ export const usageBody = z.object({
   usage_tracking_id: name
     .optional()
     .describe('From the answer that showed the memory; the same one twice in a row counts once.'),
-  metadata: object.optional().describe('Taken, and not kept.'),
-  idempotency_key: key,
+  metadata: jsonObject.optional().describe('Taken, and not kept.'),
+  idempotency_key: idempotencyKey,
 });
 export const usageReply = z.object({
   id: z.uuid(),

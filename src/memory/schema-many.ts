@@ -1,10 +1,9 @@
 /** The wire of many memories at once: lists, counts, bulk, transfer. */
 import { z } from 'zod';
-import { asOf, filterShape, name } from '../http/fields.ts';
+import { asOf, filterShape, idempotencyKey, name, reason } from '../http/fields.ts';
 import { memorySchema, warningsSchema } from '../http/wire.ts';
 import { FORGET_MODES } from './receipt.ts';
 
-const key = name.optional().describe('As the header Idempotency-Key: a repeated request is done once, for 24 hours.');
 const count = z.number().int().min(0);
 
 export const listQuery = z.object({
@@ -65,9 +64,9 @@ export const forgetManyBody = z.object({
   status: z.enum(['active', 'archived', '%']).default('%'),
   all: z.boolean().default(false).describe('Must be true when no filter is given.'),
   mode: z.enum(['soft_delete', 'hard_delete']).default('soft_delete'),
-  reason: z.string().max(1_000).optional(),
+  reason: reason.optional(),
   dry_run: z.boolean().default(false).describe('Count, and forget nothing.'),
-  idempotency_key: key,
+  idempotency_key: idempotencyKey,
 });
 export const forgetManyReply = z.object({
   id: z.string().describe('Of this request.'),
@@ -102,7 +101,9 @@ export const importBody = z.object({
   limit: z.number().int().min(1).max(5_000).default(500).describe('Lines a page.'),
   cursor: cursor.describe('next_cursor of the page before: lines that were taken already.'),
   dry_run: z.boolean().default(false).describe('Check everything, store nothing.'),
-  idempotency_key: key.describe('As the header Idempotency-Key. One key may stand for all pages: each is done once.'),
+  idempotency_key: idempotencyKey.describe(
+    'As the header Idempotency-Key. One key may stand for all pages: each is done once.',
+  ),
 });
 export const importReply = z.object({
   id: z.string().describe('Of this request.'),

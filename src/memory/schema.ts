@@ -1,14 +1,11 @@
 /** The wire of storing, reading and forgetting a memory. */
 import { z } from 'zod';
-import { instant, name } from '../http/fields.ts';
+import { idempotencyKey, instant, jsonObject, name, pathText, position, reason, unit } from '../http/fields.ts';
 import { warningsSchema } from '../http/wire.ts';
 import { MEMORY_TYPES } from '../types.ts';
 import { CONFLICT_REASONS } from './conflicts.ts';
 import { FORGET_MODES } from './receipt.ts';
 import { OUTCOMES } from './remember.ts';
-
-const object = z.record(z.string(), z.unknown());
-const unit = z.number().min(0).max(1);
 
 export const detectConflicts = z
   .boolean()
@@ -35,9 +32,7 @@ export const rememberBody = z.object({
     .string()
     .min(1)
     .describe('The text. At most 524,288 bytes; long texts are split for search and kept whole.'),
-  path: z
-    .string()
-    .max(1_024)
+  path: pathText
     .optional()
     .describe('A category like `projects/xmemo`. Leading, trailing and doubled slashes are dropped.'),
   bucket: name.default('public').describe('Namespace; made by its first use.'),
@@ -64,24 +59,18 @@ export const rememberBody = z.object({
   occurred_at: instant.optional().describe('When it happened; default: unknown. Part of what is searched.'),
   author: name.optional().describe('Who said or wrote it; default: the agent. Part of what is searched.'),
   session_id: name.optional().describe('Conversation or document that it belongs to: its neighbours help to find it.'),
-  position: z
-    .number()
-    .int()
-    .min(0)
-    .max(2_147_483_647)
-    .optional()
-    .describe('Place inside the session; default: by time, then arrival.'),
+  position: position.optional().describe('Place inside the session; default: by time, then arrival.'),
   source: name.optional(),
-  metadata: object.optional(),
-  provenance: object.optional(),
+  metadata: jsonObject.optional(),
+  provenance: jsonObject.optional(),
   agent_id: name.optional().describe('Default: the header X-Memory-OS-Agent-ID.'),
   agent_instance_id: name
     .optional()
     .describe('Default: the header X-Memory-OS-Agent-Instance-ID. Only a hash is stored.'),
   device_id: name.optional().describe('Kept in provenance.'),
   device_label: name.optional().describe('Kept in provenance.'),
-  logic_path: z.string().max(1_024).optional().describe('Alias of path.'),
-  idempotency_key: name.optional(),
+  logic_path: pathText.optional().describe('Alias of path.'),
+  idempotency_key: idempotencyKey,
 });
 
 export const rememberReply = z.object({
@@ -123,11 +112,11 @@ export const forgetBody = z.object({
     .describe(
       'soft_delete can be restored. hard_delete is final, versions included, and also takes what was soft-deleted. redact overwrites the text of every version for good: with replacement_content the memory lives on with that text, without it it leaves every read.',
     ),
-  reason: z.string().max(1_000).optional(),
+  reason: reason.optional(),
   replacement_content: z.string().min(1).optional().describe('With redact: what stands in place of the text.'),
   bucket: name.optional().describe('When given and not `%`, the memory must be in it.'),
   scope: name.optional().describe('When given and not `%`, the memory must have it.'),
-  idempotency_key: name.optional(),
+  idempotency_key: idempotencyKey,
 });
 
 export const forgetReply = z.object({
@@ -139,5 +128,3 @@ export const forgetReply = z.object({
   receipt: receiptSchema.optional().describe('Not for a transaction of the ledger.'),
   warnings: warningsSchema,
 });
-
-export const idParams = z.object({ id: z.string().min(1).max(256) });

@@ -53,7 +53,7 @@ export function makeDraft<C extends PackCandidate>(input: PackInput<C>, candidat
   const cap = request.maxItemTokens ?? DEFAULT_MAX_ITEM_TOKENS;
   const count = (text: string): number => input.count(text, request.tokenizer);
   const content = once(() => foldContent(candidate.content));
-  const fullTokens = once(() => candidate.fullTokens ?? count(content()));
+  const fullTokens = once(() => count(content()));
   const opening = once(() => count(`${renderLabel(n, candidate)}\n`));
   const excerpter = once(() => makeExcerpter({ content: content(), weights, terms, count, surcharge }));
 

@@ -16,8 +16,6 @@ import { type Labelled, type Referenced, renderHead } from './render.ts';
 
 export interface PackCandidate extends Labelled, Referenced {
   readonly content: string;
-  /** Tokens of the content in the tokenizer asked for, if known: saves counting a long one. */
-  readonly fullTokens?: number | undefined;
   /** The reader holds it already: it has its place in the budget and is not shown. */
   readonly known?: boolean | undefined;
 }

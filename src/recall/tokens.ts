@@ -21,13 +21,8 @@ const REMEMBERED_LENGTH = 64;
 /** Texts remembered per encoding; some 3 MB. */
 const REMEMBERED_TEXTS = 20_000;
 
-/** Encoders are large (about 100 MB each) and know no request, so the process shares them and never frees them. */
+/** Encoders are large (about 100 MB each, built in 0.1 to 1 s) and know no request, so the process shares them and never frees them. */
 const encoders = new Map<TokenizerName, Tiktoken>();
-
-/** Builds the encoder now (0.1 to 1 s), so that the first request does not wait for it. */
-export function warm(tokenizer: TokenizerName): void {
-  encoder(tokenizer).encode_ordinary('warm');
-}
 
 /** A counter with a memory of its own. `<|endoftext|>` and its like are ordinary text. */
 export function makeCountTokens(): CountTokens {

@@ -1,6 +1,6 @@
 /** The wire of skill operations: one route, narrow results. */
 import { z } from 'zod';
-import { name } from '../http/fields.ts';
+import { idempotencyKey, jsonObject } from '../http/fields.ts';
 import { warningsSchema } from '../http/wire.ts';
 
 export const OPERATION_NAMES = [
@@ -25,15 +25,13 @@ export const OPERATION_NAMES = [
 ] as const;
 export type OperationName = (typeof OPERATION_NAMES)[number];
 
-const object = z.record(z.string(), z.unknown());
-
 export const operationBody = z.object({
   operation: z.enum(OPERATION_NAMES),
-  arguments: object
+  arguments: jsonObject
     .default({})
     .describe('Those of the route behind the operation. `-` in a name is `_`; text is taken where a number is meant.'),
-  client: object.optional().describe('`agent_id` and `agent_instance_id` attribute; the rest is ignored.'),
-  idempotency_key: name.optional(),
+  client: jsonObject.optional().describe('`agent_id` and `agent_instance_id` attribute; the rest is ignored.'),
+  idempotency_key: idempotencyKey,
 });
 
 export const operationReply = z.object({

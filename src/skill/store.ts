@@ -25,7 +25,7 @@ export async function overview(
   const [row] = await tx.query<Overview>(sql`
     select count(*) filter (where m.status = 'active' and ${shown})::int as active,
       count(*) filter (where m.status = 'archived' and ${shown})::int as archived,
-      count(*) filter (where m.status = 'deleted')::int as forgotten,
+      count(*) filter (where m.status = 'deleted' and m.action <> 'redact')::int as forgotten,
       count(distinct m.agent_id) filter (where m.updated_at >= ${since} and ${shown})::int as agents,
       coalesce(sum(octet_length(m.content)) filter (where ${shown}), 0)::float8 as bytes,
       coalesce(sum(octet_length(m.content)) filter (where m.created_at >= ${since} and ${shown}), 0)::float8 as recent_bytes

@@ -2,31 +2,43 @@
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { assertInside } from '../db/boundary.ts';
+import type { Deps } from '../deps.ts';
 import { agentOf, principalOf } from '../http/auth.ts';
 import { assertContent, filterOf, type filterShape, toFilters, uuidOf } from '../http/fields.ts';
+import { repeatable } from '../http/idempotency.ts';
 import { targetOf } from '../http/target.ts';
-import type { Agent, Principal } from '../types.ts';
-import type { CloseRequest, ListRequest, WorkInput } from './items.ts';
+import type { RememberInput } from '../memory/remember.ts';
+import type { CloseRequest, ListRequest, Memories, Writing } from './items.ts';
 import type { eventBody } from './schema.ts';
 import type { ItemFilters, Page } from './store.ts';
 
 type Body = Partial<Omit<z.infer<typeof eventBody>, 'content' | 'event_type' | 'bucket'>> & { bucket: string };
 
-export const asking = (request: FastifyRequest, body: Body): [Principal, Agent] => [
-  principalOf(request),
-  agentOf(request, body),
-];
+/** Under the idempotency key of the request. */
+export async function writingOf(
+  deps: Deps,
+  memories: Memories,
+  request: FastifyRequest,
+  body: Parameters<typeof agentOf>[1],
+): Promise<Writing> {
+  return {
+    deps: await repeatable(deps, request),
+    memories,
+    principal: principalOf(request),
+    agent: agentOf(request, body),
+  };
+}
 
 /** All but the text and the type of the memory. */
-export function toPlace(request: FastifyRequest, body: Body): Omit<WorkInput, 'content' | 'memoryType'> {
+export function toPlace(request: FastifyRequest, body: Body): Omit<RememberInput, 'content' | 'memoryType'> {
   return {
     ...targetOf(principalOf(request), body),
-    sessionId: body.session_id ?? null,
-    source: body.source ?? null,
-    importance: body.importance ?? null,
-    confidence: body.confidence ?? null,
-    metadata: body.metadata ?? {},
-    provenance: body.provenance ?? {},
+    sessionId: body.session_id,
+    source: body.source,
+    importance: body.importance,
+    confidence: body.confidence,
+    metadata: body.metadata,
+    provenance: body.provenance,
   };
 }
 
@@ -34,8 +46,8 @@ export function toPlace(request: FastifyRequest, body: Body): Omit<WorkInput, 'c
 export function toWork(
   request: FastifyRequest,
   body: Body,
-  fixed: Pick<WorkInput, 'content' | 'path' | 'memoryType'>,
-): WorkInput {
+  fixed: Pick<RememberInput, 'content' | 'path' | 'memoryType'>,
+): RememberInput {
   assertContent(fixed.content);
   const place = toPlace(request, body);
   return { ...fixed, ...place, path: place.path ?? fixed.path };

@@ -1,7 +1,6 @@
 /** Stores a memory with its work item in one transaction, and reads both back. */
 import { spacesOf } from '../db/boundary.ts';
 import { findSpaces } from '../db/spaces.ts';
-import type { Filters } from '../db/visible.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import type { archive } from '../memory/archive.ts';
@@ -10,13 +9,12 @@ import type { Agent, Principal } from '../types.ts';
 import {
   closeItem,
   findItem,
-  type ItemFilters,
   type ItemRow,
   type ItemStatus,
   type Kind,
+  type Listing,
   listItems,
   type NewItem,
-  type Page,
   writeItem,
 } from './store.ts';
 
@@ -26,44 +24,24 @@ export interface Memories {
   readonly archive: typeof archive;
 }
 
-/** What work leaves as memory's defaults are. */
-export type WorkInput = Pick<RememberInput, 'content' | 'team' | 'bucket' | 'scope' | 'path' | 'memoryType'> &
-  Partial<RememberInput>;
-
-const DEFAULTS = {
-  semanticKey: null,
-  dedupe: false,
-  importance: null,
-  confidence: null,
-  source: null,
-  author: null,
-  sessionId: null,
-  position: null,
-  metadata: {},
-  provenance: {},
-  occurredAt: null,
-  expiresAt: null,
-} satisfies Partial<RememberInput>;
+/** Who writes, and with what. */
+export interface Writing {
+  readonly deps: Deps;
+  readonly memories: Memories;
+  readonly principal: Principal;
+  readonly agent: Agent;
+}
 
 export async function store(
-  deps: Deps,
-  memories: Memories,
-  principal: Principal,
-  agent: Agent,
-  input: WorkInput,
+  { deps, memories, principal, agent }: Writing,
+  input: RememberInput,
   item: NewItem,
   after?: Alongside,
 ): Promise<ItemRow> {
-  const written = await memories.remember(
-    deps,
-    principal,
-    agent,
-    { ...DEFAULTS, ...input },
-    async (tx, space, { seq, ...rest }) => {
-      await writeItem(tx, space, seq, item);
-      await after?.(tx, space, { seq, ...rest });
-    },
-  );
+  const written = await memories.remember(deps, principal, agent, input, async (tx, space, { seq, ...rest }) => {
+    await writeItem(tx, space, seq, item);
+    await after?.(tx, space, { seq, ...rest });
+  });
   return read(deps, principal, item.kind, written.id);
 }
 
@@ -71,17 +49,14 @@ export async function store(
 async function read(deps: Deps, principal: Principal, kind: Kind, id: string): Promise<ItemRow> {
   const spaces = await findSpaces(deps.db, spacesOf(principal));
   const row = await deps.db.transaction({ spaces, readOnly: true }, (tx) =>
-    findItem(tx, spaces, principal, deps.now(), kind, id),
+    findItem(tx, { spaces, boundary: principal, now: deps.now() }, kind, id),
   );
   if (!row) throw new ApiError('not_found', `no such ${kind} is visible to this token`);
   return row;
 }
 
-export interface ListRequest {
+export interface ListRequest extends Listing {
   readonly team: string | undefined;
-  readonly filters: Filters;
-  readonly items: ItemFilters;
-  readonly page: Page;
 }
 
 export async function list(
@@ -91,7 +66,7 @@ export async function list(
 ): Promise<{ rows: ItemRow[]; total: number }> {
   const spaces = await findSpaces(deps.db, spacesOf(principal, request.team));
   return deps.db.transaction({ spaces, readOnly: true }, (tx) =>
-    listItems(tx, spaces, principal, deps.now(), request.filters, request.items, request.page),
+    listItems(tx, { spaces, boundary: principal, now: deps.now() }, request),
   );
 }
 

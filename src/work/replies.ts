@@ -1,8 +1,8 @@
 /** What the routes of work answer. */
 import { z } from 'zod';
+import { jsonObject } from '../http/fields.ts';
 import { memoryShape, warningsSchema } from '../http/wire.ts';
 
-const object = z.record(z.string(), z.unknown());
 const time = z.string().nullable();
 
 export const event = z.object({ ...memoryShape, type: z.literal('event'), event_id: z.uuid(), event_type: z.string() });
@@ -89,7 +89,7 @@ const activeState = z.object({
   memory_id: z.uuid(),
   state_key: z.string(),
   content: z.string(),
-  metadata: object,
+  metadata: jsonObject,
   bucket: z.string(),
   scope: z.string().nullable(),
   version: z.number().int(),

@@ -3,11 +3,9 @@ import { spacesOf } from '../db/boundary.ts';
 import type { Tx } from '../db/db.ts';
 import { findSpaces } from '../db/spaces.ts';
 import type { Filters } from '../db/visible.ts';
-import type { Deps } from '../deps.ts';
-import type { Agent, Principal } from '../types.ts';
-import { type Memories, store } from './items.ts';
+import { store, type Writing } from './items.ts';
 import { writeState } from './state.ts';
-import { type Frozen, findItem, type ItemRow, itemsBySeq, listItems } from './store.ts';
+import { type Frozen, findItem, type ItemRow, itemsBySeq, listItems, type Reading } from './store.ts';
 
 export interface RestoreInput {
   /** Undefined: the latest that fits. */
@@ -37,24 +35,18 @@ export interface Restored {
 }
 
 /** Undefined when there is nothing to take up. */
-export async function restore(
-  deps: Deps,
-  memories: Memories,
-  principal: Principal,
-  agent: Agent,
-  input: RestoreInput,
-): Promise<Restored | undefined> {
+export async function restore(writing: Writing, input: RestoreInput): Promise<Restored | undefined> {
+  const { deps, principal } = writing;
   const spaces = await findSpaces(deps.db, spacesOf(principal, input.team));
   const at = deps.now();
-  const found = await deps.db.transaction({ spaces, readOnly: true }, (tx) => find(tx, spaces, principal, at, input));
+  const reading = { spaces, boundary: principal, now: at };
+  const found = await deps.db.transaction({ spaces, readOnly: true }, (tx) => find(tx, reading, input));
   if (!found) return undefined;
   const { state, frozen } = found;
   // In a transaction of its own, so that it is decided once: a repeated request must not write what the first one had no reason to.
   const changes = await deps.db.transaction({ spaces }, async () => input.restoreState && isChanged(found, input));
-  const present = changes && state ? await makePresent(deps, memories, principal, agent, input, state, frozen) : state;
-  const event = input.recordEvent
-    ? await recordRestore(deps, memories, principal, agent, input, found.snapshot ?? state!)
-    : undefined;
+  const present = changes && state ? await makePresent(writing, input, state, frozen) : state;
+  const event = input.recordEvent ? await recordRestore(writing, input, found.snapshot ?? state!) : undefined;
   return { ...found, present, event, at };
 }
 
@@ -64,31 +56,25 @@ function isChanged({ state, frozen }: Found, { expiresAt }: RestoreInput): boole
 
 type Found = Pick<Restored, 'snapshot' | 'state' | 'frozen' | 'items'>;
 
-async function find(
-  tx: Tx,
-  spaces: readonly number[],
-  principal: Principal,
-  now: Date,
-  input: RestoreInput,
-): Promise<Found | undefined> {
+async function find(tx: Tx, reading: Reading, input: RestoreInput): Promise<Found | undefined> {
   const { stateKey, from, snapshotId } = input;
-  const latest = async (kind: 'snapshot' | 'state', filters: Filters) =>
-    (await listItems(tx, spaces, principal, now, filters, { kind, stateKey }, { limit: 1, offset: 0 })).rows[0];
+  const latest = async (kind: 'snapshot' | 'state', filters: Filters) => {
+    const listing = { filters, items: { kind, stateKey }, page: { limit: 1, offset: 0 } };
+    return (await listItems(tx, reading, listing)).rows[0];
+  };
   const snapshot =
-    snapshotId === undefined
-      ? await latest('snapshot', from)
-      : await findItem(tx, spaces, principal, now, 'snapshot', snapshotId);
+    snapshotId === undefined ? await latest('snapshot', from) : await findItem(tx, reading, 'snapshot', snapshotId);
   if (snapshotId !== undefined && !snapshot) return undefined;
   const present =
     snapshotId === undefined
       ? await latest('state', { ...from, sessionId: undefined, statuses: ['active'] })
       : undefined;
   if (!snapshot) return present && { snapshot: undefined, state: present, frozen: null, items: [] };
-  const items = await itemsBySeq(tx, snapshot.space_id, principal, now, snapshot.refs);
+  const beside = { ...reading, spaces: [snapshot.space_id] };
+  const items = await itemsBySeq(tx, beside, snapshot.refs);
   if (present && isNewer(present, snapshot)) return { snapshot, state: present, frozen: null, items };
   // A state that was forgotten or has expired since is gone from its snapshots too.
-  const [state] =
-    snapshot.state_seq === null ? [] : await itemsBySeq(tx, snapshot.space_id, principal, now, [snapshot.state_seq]);
+  const [state] = snapshot.state_seq === null ? [] : await itemsBySeq(tx, beside, [snapshot.state_seq]);
   return { snapshot, state, frozen: state ? snapshot.frozen : null, items };
 }
 
@@ -98,17 +84,9 @@ function isNewer(present: ItemRow, snapshot: ItemRow): boolean {
   return present.updated_at > snapshot.created_at;
 }
 
-function makePresent(
-  deps: Deps,
-  memories: Memories,
-  principal: Principal,
-  agent: Agent,
-  input: RestoreInput,
-  state: ItemRow,
-  frozen: Frozen | null,
-) {
+function makePresent(writing: Writing, input: RestoreInput, state: ItemRow, frozen: Frozen | null) {
   const ends = frozen ? frozen.expires_at && new Date(frozen.expires_at) : state.expires_at;
-  return writeState(deps, memories, principal, agent, state.state_key ?? input.stateKey, {
+  return writeState(writing, state.state_key ?? input.stateKey, {
     team: state.team_id ?? undefined,
     bucket: state.bucket,
     scope: state.scope,
@@ -116,26 +94,16 @@ function makePresent(
     source: frozen ? frozen.source : state.source,
     content: frozen?.content ?? state.content,
     metadata: frozen?.metadata ?? state.metadata,
-    sessionId: input.targetSession ?? null,
+    sessionId: input.targetSession,
     expiresAt: input.expiresAt === undefined ? ends || null : input.expiresAt,
   });
 }
 
-function recordRestore(
-  deps: Deps,
-  memories: Memories,
-  principal: Principal,
-  agent: Agent,
-  input: RestoreInput,
-  of: ItemRow,
-) {
+function recordRestore(writing: Writing, input: RestoreInput, of: ItemRow) {
   const label =
     of.kind === 'snapshot' && typeof of.metadata.label === 'string' ? ` from the snapshot "${of.metadata.label}"` : '';
   return store(
-    deps,
-    memories,
-    principal,
-    agent,
+    writing,
     {
       content: `Work on "${of.state_key}" was taken up again${label}.`,
       team: of.team_id ?? undefined,
@@ -144,8 +112,8 @@ function recordRestore(
       path: 'work/timeline',
       memoryType: 'episodic',
       source: input.source,
-      sessionId: input.targetSession ?? null,
-      occurredAt: deps.now(),
+      sessionId: input.targetSession,
+      occurredAt: writing.deps.now(),
       metadata: { restored_from: of.id },
     },
     { kind: 'event', eventType: 'restore' },

@@ -3,11 +3,11 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import { agentOf, principalOf } from '../http/auth.ts';
-import { filterOf, toDate } from '../http/fields.ts';
+import { filterOf, idParams, toDate } from '../http/fields.ts';
 import { repeatable } from '../http/idempotency.ts';
 import { ignoreEmpty } from '../http/input.ts';
 import { withWarnings } from '../http/wire.ts';
-import { asking, closeRequest, listRequest, toWork } from './input.ts';
+import { closeRequest, listRequest, toWork, writingOf } from './input.ts';
 import { close, list, type Memories, store } from './items.ts';
 import * as replies from './replies.ts';
 import * as schema from './schema.ts';
@@ -41,13 +41,8 @@ export const workRoutes =
         const { body } = request;
         const input = toWork(request, body, { content: body.content, path: 'work/timeline', memoryType: 'episodic' });
         const occurredAt = toDate(body.occurred_at) ?? deps.now();
-        const row = await store(
-          await repeatable(deps, request),
-          memories,
-          ...asking(request, body),
-          { ...input, occurredAt },
-          { kind: 'event', eventType: body.event_type },
-        );
+        const writing = await writingOf(deps, memories, request, body);
+        const row = await store(writing, { ...input, occurredAt }, { kind: 'event', eventType: body.event_type });
         return reply.code(201).send(withWarnings(request, toEvent(row, agentOf(request, body))));
       },
     });
@@ -89,11 +84,9 @@ export const workRoutes =
       handler: async (request, reply) => {
         const { body } = request;
         const input = toWork(request, body, { content: body.content, path: 'work/todos', memoryType: 'working' });
-        const row = await store(await repeatable(deps, request), memories, ...asking(request, body), input, {
-          kind: 'reminder',
-          itemStatus: 'open',
-          dueAt: toDate(body.due_at),
-        });
+        const writing = await writingOf(deps, memories, request, body);
+        const item = { kind: 'reminder' as const, itemStatus: 'open' as const, dueAt: toDate(body.due_at) };
+        const row = await store(writing, input, item);
         return reply.code(201).send(withWarnings(request, toReminder(row, agentOf(request, body))));
       },
     });
@@ -130,7 +123,7 @@ export const workRoutes =
         tags: TAGS,
         summary: 'Complete a reminder',
         description: 'Completing it again changes nothing and answers the same.',
-        params: schema.idParams,
+        params: idParams,
         body: schema.completeBody,
         response: { 200: replies.reminderReply },
       },
@@ -166,13 +159,8 @@ export const workRoutes =
         });
         const metadata = { ...input.metadata, options: body.options };
         const item = { kind: 'decision' as const, itemStatus: 'open' as const, dueAt: toDate(body.due_at) };
-        const row = await store(
-          await repeatable(deps, request),
-          memories,
-          ...asking(request, body),
-          { ...input, metadata },
-          item,
-        );
+        const writing = await writingOf(deps, memories, request, body);
+        const row = await store(writing, { ...input, metadata }, item);
         return reply.code(201).send(withWarnings(request, toDecision(row, agentOf(request, body))));
       },
     });
@@ -207,7 +195,7 @@ export const workRoutes =
         tags: TAGS,
         summary: 'Resolve a decision',
         description: 'The same resolution again changes nothing; another one is a 409.',
-        params: schema.idParams,
+        params: idParams,
         body: schema.resolveBody,
         response: { 200: replies.decisionReply },
       },

@@ -1,9 +1,7 @@
 /** What the routes of work take. What they answer is in replies.ts. */
 import { z } from 'zod';
-import { filterShape, instant, name } from '../http/fields.ts';
+import { filterShape, idempotencyKey, instant, jsonObject, name, pathText, unit } from '../http/fields.ts';
 
-const object = z.record(z.string(), z.unknown());
-const unit = z.number().min(0).max(1);
 const text = (max: number) => z.string().max(max);
 
 /** Longest that a caller may keep a state or snapshot: 30 days. 0 and absent: no end. */
@@ -23,14 +21,14 @@ const target = {
   bucket: name.default('work'),
   scope: name.optional(),
   team_id: name.optional().describe('Share with this team; the token must belong to it.'),
-  path: text(1_024).optional(),
+  path: pathText.optional(),
   source: name.optional(),
   session_id: name.optional(),
-  metadata: object.optional(),
-  provenance: object.optional(),
+  metadata: jsonObject.optional(),
+  provenance: jsonObject.optional(),
   agent_id: name.optional(),
   agent_instance_id: name.optional(),
-  idempotency_key: name.optional(),
+  idempotency_key: idempotencyKey,
 };
 
 const weights = { importance: unit.optional(), confidence: unit.optional() };
@@ -97,11 +95,11 @@ export const restoreBody = z.object({
   scope: name.optional().describe('Absent or `%`: any.'),
   team_id: name.optional(),
   source: name.optional(),
-  path: text(1_024).optional(),
-  metadata: object.optional(),
+  path: pathText.optional(),
+  metadata: jsonObject.optional(),
   agent_id: name.optional(),
   agent_instance_id: name.optional(),
-  idempotency_key: name.optional(),
+  idempotency_key: idempotencyKey,
 });
 
 const { bucket, scope, team_id, path, session_id, source, agent_id, since, until, status } = filterShape;
@@ -140,9 +138,7 @@ export const decisionQuery = z.object({
 const which = {
   bucket: name.optional().describe('When given and not `%`, it must be in it.'),
   scope: name.optional(),
-  idempotency_key: name.optional(),
+  idempotency_key: idempotencyKey,
 };
 export const completeBody = z.object({ note: text(12_000).optional(), ...which });
 export const resolveBody = z.object({ resolution: text(12_000).min(1), ...which });
-
-export const idParams = z.object({ id: z.string().min(1).max(256) });

@@ -2,12 +2,11 @@
 import { spacesOf } from '../db/boundary.ts';
 import { findSpaces } from '../db/spaces.ts';
 import type { Filters } from '../db/visible.ts';
-import type { Deps } from '../deps.ts';
-import type { Agent, Principal } from '../types.ts';
-import { type Memories, store, type WorkInput } from './items.ts';
+import type { RememberInput } from '../memory/remember.ts';
+import { store, type Writing } from './items.ts';
 import { type Frozen, type ItemFilters, type ItemRow, listItems, putAside } from './store.ts';
 
-export interface SnapshotInput extends Omit<WorkInput, 'content' | 'memoryType'> {
+export interface SnapshotInput extends Omit<RememberInput, 'content' | 'memoryType'> {
   readonly label: string | undefined;
   readonly stateKey: string;
   /** What it takes from. */
@@ -25,21 +24,12 @@ export interface Snapshot {
   };
 }
 
-export async function takeSnapshot(
-  deps: Deps,
-  memories: Memories,
-  principal: Principal,
-  agent: Agent,
-  input: SnapshotInput,
-): Promise<Snapshot> {
+export async function takeSnapshot(writing: Writing, input: SnapshotInput): Promise<Snapshot> {
   const { label, stateKey, from, limits, metadata, ...rest } = input;
-  const standing = await collect(deps, principal, input);
+  const standing = await collect(writing, input);
   const state = standing.state[0];
   const row = await store(
-    deps,
-    memories,
-    principal,
-    agent,
+    writing,
     {
       ...rest,
       path: rest.path ?? 'work/snapshots',
@@ -68,11 +58,15 @@ export async function takeSnapshot(
 }
 
 /** From the one space that the snapshot lies in: its references are keys of that space. */
-async function collect(deps: Deps, principal: Principal, { from, stateKey, limits, team }: SnapshotInput) {
+async function collect({ deps, principal }: Writing, { from, stateKey, limits, team }: SnapshotInput) {
   const spaces = (await findSpaces(deps.db, spacesOf(principal, team))).slice(0, 1);
+  const reading = { spaces, boundary: principal, now: deps.now() };
   return deps.db.transaction({ spaces, readOnly: true }, async (tx) => {
-    const take = async (items: ItemFilters, limit: number) =>
-      limit === 0 ? [] : (await listItems(tx, spaces, principal, deps.now(), from, items, { limit, offset: 0 })).rows;
+    const take = async (items: ItemFilters, limit: number) => {
+      if (limit === 0) return [];
+      const listing = { filters: from, items, page: { limit, offset: 0 } };
+      return (await listItems(tx, reading, listing)).rows;
+    };
     return {
       state: await take({ kind: 'state', stateKey }, 1),
       events: await take({ kind: 'event' }, limits.events),

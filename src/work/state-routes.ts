@@ -2,11 +2,11 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { assertInside } from '../db/boundary.ts';
 import type { Deps } from '../deps.ts';
-import { agentOf, principalOf, requireScope } from '../http/auth.ts';
+import { principalOf, requireScope } from '../http/auth.ts';
 import { filterOf, isUuid, toFilters } from '../http/fields.ts';
-import { repeatable } from '../http/idempotency.ts';
 import { withWarnings } from '../http/wire.ts';
-import { asking, endOf, toPlace } from './input.ts';
+import type { Agent } from '../types.ts';
+import { endOf, toPlace, writingOf } from './input.ts';
 import type { Memories } from './items.ts';
 import * as replies from './replies.ts';
 import { type Restored, restore } from './restore.ts';
@@ -35,7 +35,8 @@ export const stateRoutes =
       handler: async (request) => {
         const { body } = request;
         const input = toPlace(request, body);
-        const row = await updateState(await repeatable(deps, request), memories, ...asking(request, body), {
+        const writing = await writingOf(deps, memories, request, body);
+        const row = await updateState(writing, {
           ...input,
           stateKey: body.state_key,
           content: body.content,
@@ -67,19 +68,15 @@ export const stateRoutes =
         assertInside(principalOf(request), from);
         const target = { ...body, bucket, scope: filterOf(body.scope) };
         const input = toPlace(request, target);
-        const { row, counts } = await takeSnapshot(
-          await repeatable(deps, request),
-          memories,
-          ...asking(request, target),
-          {
-            ...input,
-            label,
-            stateKey: state_key,
-            from,
-            limits: { events: body.timeline_limit, reminders: body.reminder_limit, decisions: body.decision_limit },
-            expiresAt: endOf(body.ttl_seconds, deps.now()) ?? null,
-          },
-        );
+        const writing = await writingOf(deps, memories, request, target);
+        const { row, counts } = await takeSnapshot(writing, {
+          ...input,
+          label,
+          stateKey: state_key,
+          from,
+          limits: { events: body.timeline_limit, reminders: body.reminder_limit, decisions: body.decision_limit },
+          expiresAt: endOf(body.ttl_seconds, deps.now()) ?? null,
+        });
         return reply.code(201).send(
           withWarnings(request, {
             id: row.id,
@@ -119,7 +116,8 @@ export const stateRoutes =
           status: '%',
         });
         assertInside(principal, from);
-        const restored = await restore(await repeatable(deps, request), memories, principal, agentOf(request, body), {
+        const writing = await writingOf(deps, memories, request, body);
+        const restored = await restore(writing, {
           snapshotId: body.snapshot_id,
           stateKey: body.state_key,
           from,
@@ -130,7 +128,7 @@ export const stateRoutes =
           expiresAt: endOf(body.ttl_seconds, deps.now()),
           source: body.source ?? null,
         });
-        return withWarnings(request, restored ? toReply(restored, body.state_key, agentOf(request, body)) : NOTHING);
+        return withWarnings(request, restored ? toReply(restored, body.state_key, writing.agent) : NOTHING);
       },
     });
   };
@@ -158,13 +156,9 @@ function receipt(row: ItemRow) {
   };
 }
 
-function toReply(
-  { snapshot, state, frozen, items, present, event, at }: Restored,
-  stateKey: string,
-  agent: ReturnType<typeof agentOf>,
-) {
+function toReply({ snapshot, state, frozen, items, present, event, at }: Restored, stateKey: string, agent: Agent) {
   const id = snapshot?.id ?? state?.id ?? null;
-  const of = <T>(kind: ItemRow['kind'], wire: (row: ItemRow, asking: typeof agent) => T) =>
+  const of = <T>(kind: ItemRow['kind'], wire: (row: ItemRow, asking: Agent) => T) =>
     items.filter((item) => item.kind === kind).map((item) => wire(item, agent));
   return {
     restored: true,

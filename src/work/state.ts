@@ -1,12 +1,11 @@
 /** The present state of a task: one memory a key, replaced by every update. */
-import type { Deps } from '../deps.ts';
 import { invalid } from '../errors.ts';
 import { assertContent } from '../http/fields.ts';
-import type { Agent, Principal } from '../types.ts';
-import { type Memories, store, type WorkInput } from './items.ts';
+import type { RememberInput } from '../memory/remember.ts';
+import { store, type Writing } from './items.ts';
 import type { ItemRow } from './store.ts';
 
-export interface StateInput extends Omit<WorkInput, 'content' | 'memoryType'> {
+export interface StateInput extends Omit<RememberInput, 'content' | 'memoryType'> {
   readonly stateKey: string;
   readonly content: string | undefined;
   readonly currentTask: string | undefined;
@@ -15,13 +14,7 @@ export interface StateInput extends Omit<WorkInput, 'content' | 'memoryType'> {
 }
 
 /** @throws ApiError validation_error when it says nothing */
-export function updateState(
-  deps: Deps,
-  memories: Memories,
-  principal: Principal,
-  agent: Agent,
-  input: StateInput,
-): Promise<ItemRow> {
+export function updateState(writing: Writing, input: StateInput): Promise<ItemRow> {
   const { stateKey, content, currentTask, nextAction, blockedReason, metadata, ...rest } = input;
   const lines = [
     content?.trim(),
@@ -39,7 +32,7 @@ export function updateState(
     ...(nextAction !== undefined && { next_action: nextAction }),
     ...(blockedReason !== undefined && { blocked_reason: blockedReason }),
   };
-  return writeState(deps, memories, principal, agent, stateKey, {
+  return writeState(writing, stateKey, {
     ...rest,
     content: said,
     metadata: { ...metadata, ...fields },
@@ -47,18 +40,12 @@ export function updateState(
 }
 
 export function writeState(
-  deps: Deps,
-  memories: Memories,
-  principal: Principal,
-  agent: Agent,
+  writing: Writing,
   stateKey: string,
-  input: Omit<WorkInput, 'memoryType'>,
+  input: Omit<RememberInput, 'memoryType'>,
 ): Promise<ItemRow> {
   return store(
-    deps,
-    memories,
-    principal,
-    agent,
+    writing,
     { ...input, path: input.path ?? 'work/state', memoryType: 'working', semanticKey: `state:${stateKey}` },
     { kind: 'state', stateKey },
   );

@@ -88,18 +88,30 @@ const COLUMNS: Sql = sql`${MEMORY_COLUMNS}, w.kind, w.item_status, w.event_type,
 
 const FROM: Sql = sql`work_items w join memories m on m.space_id = w.space_id and m.seq = w.seq join spaces s on s.id = m.space_id`;
 
+/** Whose items are read, and at which time they must be visible. */
+export interface Reading {
+  readonly spaces: readonly number[];
+  readonly boundary: Boundary;
+  readonly now: Date;
+}
+
+const readable = ({ spaces, boundary, now }: Reading): Sql =>
+  sql`w.space_id = any (${spaces}::int[]) and ${visible(boundary, now)}`;
+
+export interface Listing {
+  readonly filters: Filters;
+  readonly items: ItemFilters;
+  readonly page: Page;
+}
+
 export async function listItems(
   tx: Tx,
-  spaces: readonly number[],
-  boundary: Boundary,
-  now: Date,
-  filters: Filters,
-  items: ItemFilters,
-  page: Page,
+  reading: Reading,
+  { filters, items, page }: Listing,
 ): Promise<{ rows: ItemRow[]; total: number }> {
   const where = join(
     [
-      sql`w.space_id = any (${spaces}::int[]) and w.kind = ${items.kind} and ${visible(boundary, now)} and ${matches(filters)}`,
+      sql`${readable(reading)} and w.kind = ${items.kind} and ${matches(filters)}`,
       ...(items.itemStatus === undefined ? [] : [sql`w.item_status = ${items.itemStatus}`]),
       ...(items.eventType === undefined ? [] : [sql`w.event_type = ${items.eventType}`]),
       ...(items.stateKey === undefined ? [] : [sql`w.state_key = ${items.stateKey}`]),
@@ -115,29 +127,17 @@ export async function listItems(
   return { rows, total: count!.total };
 }
 
-export async function findItem(
-  tx: Tx,
-  spaces: readonly number[],
-  boundary: Boundary,
-  now: Date,
-  kind: Kind,
-  id: string,
-): Promise<ItemRow | undefined> {
-  const [row] = await tx.query<ItemRow>(sql`
-    select ${COLUMNS} from ${FROM} where w.space_id = any (${spaces}::int[]) and m.id = ${id} and w.kind = ${kind} and ${visible(boundary, now)}`);
+export async function findItem(tx: Tx, reading: Reading, kind: Kind, id: string): Promise<ItemRow | undefined> {
+  const [row] = await tx.query<ItemRow>(
+    sql`select ${COLUMNS} from ${FROM} where ${readable(reading)} and m.id = ${id} and w.kind = ${kind}`,
+  );
   return row;
 }
 
-/** Those of a space that are still visible, in the order of `seqs`. */
-export async function itemsBySeq(
-  tx: Tx,
-  space: number,
-  boundary: Boundary,
-  now: Date,
-  seqs: readonly string[],
-): Promise<ItemRow[]> {
+/** Those that are still visible, in the order of `seqs`: short keys, of one space. */
+export async function itemsBySeq(tx: Tx, reading: Reading, seqs: readonly string[]): Promise<ItemRow[]> {
   if (seqs.length === 0) return [];
   return tx.query<ItemRow>(sql`
-    select ${COLUMNS} from ${FROM} where w.space_id = ${space} and w.seq = any (${seqs}::bigint[]) and ${visible(boundary, now)}
+    select ${COLUMNS} from ${FROM} where ${readable(reading)} and w.seq = any (${seqs}::bigint[])
     order by array_position(${seqs}::bigint[], w.seq)`);
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import t from 'tap';
 import { type Db, makeDb } from '../../src/db/db.ts';
-import { migrate, pendingMigrations, readMigrations } from '../../src/db/migrate.ts';
+import { migrate, migrationNames, pendingMigrations } from '../../src/db/migrate.ts';
 import { Sql, sql } from '../../src/db/sql.ts';
 import { analyse } from '../../src/text/analyse.ts';
 import { wordsOf } from '../../src/text/lexical.ts';
@@ -52,7 +52,7 @@ async function differences(service: Service): Promise<string[]> {
 t.test('migrations run once, also when two processes start at the same time', async (t) => {
   const db = await makeTestDb();
   t.teardown(() => db.close());
-  const all = (await readMigrations()).map((migration) => migration.name);
+  const all = await migrationNames();
   t.same(await pendingMigrations(db), all);
   const [a, b] = await Promise.all([migrate(db), migrate(db)]);
   t.same([...a, ...b].sort(), all);
@@ -180,9 +180,20 @@ t.test(
         await tx.query(new Sql([`set local role ${role}`], []));
         return work(tx);
       });
-    t.equal((await migrate({ ...db, migration })).length, (await readMigrations()).length);
+    t.equal((await migrate({ ...db, migration })).length, (await migrationNames()).length);
   },
 );
+
+t.test('a statement is prepared from its second time on: those of a migration take no place', async (t) => {
+  const db = await makeTestDb();
+  t.teardown(() => db.close());
+  await migrate(db);
+  const prepared = () =>
+    db.admin((tx) => tx.query<{ statement: string }>(sql`select statement from pg_prepared_statements`));
+  t.notOk((await prepared()).find(({ statement }) => /create table memories/.test(statement)));
+  await prepared();
+  t.ok((await prepared()).find(({ statement }) => /from pg_prepared_statements/.test(statement)));
+});
 
 t.test('an error of the database quotes no row', async (t) => {
   const db = await makeTestDb();

@@ -319,10 +319,16 @@ t.test('opaque tokens', async (t) => {
       status: 409,
       body: { error: { code: 'conflict' } },
     });
+    await call('POST', '/auth/token/revoke-self', { token: token({ owner, ttlSeconds: 60 }), body: {} });
+    const revoked = () =>
+      base.deps.db.admin((tx) => tx.query(sql`select jti from revoked_jwts where owner = ${owner}`));
+    await sweepTokens(base.deps);
+    t.equal((await revoked()).length, 1, 'a signed one is refused until it ends by itself');
     base.setNow(new Date(Date.now() + 179.5 * 86_400_000));
     await sweepTokens(base.deps);
     base.setNow(undefined);
     t.equal((await names()).length, 200, 'the others ended half a year ago');
+    t.same(await revoked(), []);
   });
 
   await t.test('an owner that the operator shut out has no token that works', async (t) => {
@@ -552,6 +558,18 @@ t.test('teams that are managed here', async (t) => {
       (await call('GET', '/teams', { token: token({ owner: 'ben', teams, scopes: MANAGE }) })).body.teams;
     t.match(await listed([team.id]), [{ id: team.id }]);
     t.same(await listed(['other']), [], 'nor does it learn of it');
+  });
+
+  await t.test('a full team takes nobody more, and changes roles all the same', async (t) => {
+    const full = (await call('POST', '/teams', { token: as('ann'), body: { name: 'full' } })).body;
+    await base.deps.db.admin((tx) =>
+      tx.query(sql`insert into team_members (team_id, owner, role, invited_by, created_at, joined_at)
+        select ${full.id}, 'fan ' || n, 'member', 'ann', now(), now() from generate_series(1, 999) n`),
+    );
+    const name = (owner: string) =>
+      call('POST', `/teams/${full.id}/members`, { token: as('ann'), body: { owner, role: 'admin' } });
+    t.match(await name('one more'), { status: 409, body: { error: { code: 'conflict' } } });
+    t.match(await name('fan 7'), { status: 200, body: { owner: 'fan 7', role: 'admin' } });
   });
 
   await t.test('two admins who demote each other at once leave one', async (t) => {
@@ -883,9 +901,12 @@ t.test('temporary agents', async (t) => {
     day(70);
     const last = await register();
     await remember('alone', last.temporary_token);
+    const late = await register();
+    await remember('written while it was erased', late.temporary_token);
+    await base.deps.db.admin((tx) => tx.query(sql`delete from agents where id = ${late.agent_id}`));
     day(101);
     await sweepAgents(base.deps);
-    t.equal(await count(last.agent_id), 0, 'and when none does');
+    t.same([await count(last.agent_id), await count(late.agent_id)], [0, 0], 'and when none does');
     base.setNow(undefined);
   });
 });

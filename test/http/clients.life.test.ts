@@ -336,6 +336,9 @@ t.test('the life of a memory as clients live it', async (t) => {
     }
     t.equal(lines, 3);
     t.match((await read('GET', `/v1/memories/${id}/explain?include_embedding=false`)).versions, [{ version: 5 }]);
+    const words = Array.from({ length: 74_000 }, (_, i) => `w${i}`).join(' ');
+    const book = (await send('POST', '/api/v1/remember', { content: words, path: 'book', bucket: 'history' })).body;
+    t.ok((await read('GET', `/v1/memories/${book.id}/explain?include_embedding=true`)).embedding.length > 0);
     const versions: number[] = [];
     for (let before: number | null = 99; before !== null && versions.length < 9; ) {
       const page: { versions: { version: number }[]; next_before: number | null } = await read(

@@ -297,9 +297,10 @@ t.test('a memory that the endpoint refuses does not hold up the others', (t) =>
     endpoint.before = async ({ body }) => {
       endpoint.behaviour = body.input.includes('poison') ? { status: 400 } : 'well';
     };
-    await reembed(service.deps);
+    t.same(await reembed(service.deps), { done: 2, left: 1 });
     t.same(await passages(service.deps), { 'openai:hash-64:64@1': 2 });
     t.same(progressOf(service.deps), { done: 2, total: 3 });
+    t.same(await reembed(service.deps), { done: 0, left: 1 }, 'so that it is asked for less and less often');
     t.equal((await recall(service, 'poison')).body.results[0].content, 'poison');
   }),
 );

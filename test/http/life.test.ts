@@ -792,6 +792,16 @@ t.test('the life of a memory', async (t) => {
       t.equal((await purge(service.deps)).memories, 1);
     }
     t.same(await rows(), [fresh, redacted]);
+
+    service.setNow(new Date('2032-01-01T00:00:00Z'));
+    for (const { remember } of both) await remember('gone', { expires_at: '2032-01-02T00:00:00Z' });
+    service.setNow(new Date('2032-01-02T00:00:00Z'));
+    const stopping = new AbortController();
+    const transaction: typeof db.transaction = (access, work) =>
+      db.transaction(access, work).finally(() => stopping.abort());
+    const stopped = await purge({ ...service.deps, db: { ...db, transaction } }, stopping.signal);
+    t.equal(stopped.memories, 1, 'who is stopped ends what it is at, and begins nothing else');
+    t.equal((await purge(service.deps)).memories, 1);
     service.setNow(new Date());
   });
 });

@@ -91,8 +91,10 @@ t.test('skill operations', async (t) => {
     service.setNow(new Date('2026-07-01T00:00:01Z'));
     const b = (await run('todo-add', { content: 'two\n lines' }, who)).body.result;
     const gone = (await run('remember', { content: 'secret' }, who)).body.result;
+    const redacted = (await run('remember', { content: 'secret for good' }, who)).body.result;
     await run('todo-done', { id: b }, who);
     await run('forget', { id: gone }, who);
+    await run('forget', { id: redacted, mode: 'redact' }, who);
     service.setNow(new Date('2026-07-01T00:00:02Z'));
     const e = (await run('expense-add', { item: 'tea', amount: 3 }, who)).body.result;
     t.match((await run('overview', {}, who)).body.result, {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { readHtml } from '../../src/knowledge/read/html.ts';
 import { readMarkdown } from '../../src/knowledge/read/markdown.ts';
-import { cutSections } from '../../src/knowledge/sections.ts';
+import { sectionsOf } from '../../src/knowledge/sections.ts';
 
 const { FC_SEED, FC_RUNS = '200' } = process.env;
 const runs = { numRuns: Number(FC_RUNS), ...(FC_SEED && { seed: Number(FC_SEED) }) };
@@ -31,7 +31,7 @@ t.test('sections hold every character of a text once, in order, and cite it exac
   fc.assert(
     fc.property(texts, fc.array(fc.nat({ max: 5_000 })), (text, cuts) => {
       const pages = [0, ...new Set(cuts.filter((cut) => cut > 0 && cut < text.length))].sort((a, b) => a - b);
-      const sections = cutSections({ ...readMarkdown(text), pages });
+      const sections = [...sectionsOf({ ...readMarkdown(text), pages })];
       let end = 0;
       for (const section of sections) {
         if (section.start < end || section.content !== text.slice(section.start, section.end)) return false;
@@ -50,7 +50,7 @@ t.test('sections hold every character of a text once, in order, and cite it exac
 t.test('a pair of surrogates is never cut', async () => {
   fc.assert(
     fc.property(fc.nat({ max: 3 }), fc.integer({ min: 1, max: 3_000 }), (lead, n) =>
-      cutSections(readMarkdown('x'.repeat(lead) + '🚀'.repeat(n))).every(
+      [...sectionsOf(readMarkdown('x'.repeat(lead) + '🚀'.repeat(n)))].every(
         ({ content }) => !/\p{Surrogate}/u.test(content),
       ),
     ),

@@ -67,6 +67,8 @@ export interface ArmsRequest {
   readonly scale: ModelConstants['scale'];
   /** Visibility and filters, on the alias m. */
   readonly predicate: Sql;
+  /** What rarity is counted over, on the alias m: a narrowed token must not learn from a score which words stand elsewhere. Undefined: all of the spaces. */
+  readonly reach?: Sql | undefined;
   /** Stands for the tables, see recall/past. */
   readonly past?: Sql | undefined;
 }
@@ -75,16 +77,15 @@ export interface ArmsRequest {
 export const HEAD = 4_000;
 
 export async function findCandidates(tx: Tx, request: ArmsRequest): Promise<Found> {
-  const { spaces, terms, model, scale, predicate } = request;
+  const { terms, model, scale, predicate } = request;
   const query = request.vector && vector(request.vector);
   const rows = await tx.query<{ candidates: RawCandidate[] | null; terms: TermWeight[] | null }>(sql`
     with ${request.past ? sql`${request.past},` : sql``} stats as materialized (
-      select id as space_id, memories::float8 as n, ${K1 * B}::float8 / nullif(terms / nullif(memories, 0), 0) as norm
-      from spaces where id = any (${spaces}::int[])),
+      select space_id, n, ${K1 * B}::float8 / nullif(terms / nullif(n, 0), 0) as norm from (${totals(request)}) t),
     idf as materialized (
       select space_id, term, df, ln(1 + (n - df + 0.5) / (df + 0.5))::float8 as w, norm
       from stats, unnest(${[...terms].sort()}::text[]) as t(term),
-        lateral (select count(*) as df from postings p where p.space_id = stats.space_id and p.term = t.term) d),
+        lateral (select count(*) as df from postings p ${holders(request)} where p.space_id = stats.space_id and p.term = t.term) d),
     lex as materialized (
       select idf.space_id, h.seq, ${exactSum(sql`w * ${K1 + 1}::float8 * tf / (tf + ${K1 * (1 - B)}::float8 + norm * length)`)} as bm25
       from idf, lateral (select seq, tf, length from postings p where p.space_id = idf.space_id and p.term = idf.term offset 0) h
@@ -119,6 +120,22 @@ export async function findCandidates(tx: Tx, request: ArmsRequest): Promise<Foun
   const row = rows[0];
   return { candidates: (row?.candidates ?? []).map((raw) => toCandidate(raw, scale)), terms: row?.terms ?? [] };
 }
+
+/** Memories of each space and the terms in them. The past has no lengths of single memories: there a narrowed token's mean length is the space's. */
+function totals({ spaces, reach, past }: ArmsRequest): Sql {
+  const all = sql`from spaces s where id = any (${spaces}::int[])`;
+  if (!reach) return sql`select id as space_id, memories::float8 as n, terms ${all}`;
+  const held = past ? sql`count(*) * s.terms / nullif(s.memories, 0)` : sql`sum(m.length::float8)`;
+  return sql`
+    select id as space_id, r.n, r.terms from (select * ${all}) s,
+      lateral (select count(*)::float8 as n, (${held})::float8 as terms from memories m where m.space_id = s.id and m.status <> 'deleted' and ${reach}) r`;
+}
+
+/** Which postings count for the rarity of their term. */
+const holders = ({ reach }: ArmsRequest): Sql =>
+  reach
+    ? sql`join memories m on m.space_id = p.space_id and m.seq = p.seq and m.status <> 'deleted' and ${reach}`
+    : sql``;
 
 /** As the predicate of the covering index has it, which is partial: larger vectors do not fit into an index row. */
 const sizeOf = ({ length }: Float32Array): Sql =>

@@ -6,7 +6,7 @@ import { spacesOf } from '../db/boundary.ts';
 import type { Tx } from '../db/db.ts';
 import { ensureModel, findSpaces } from '../db/spaces.ts';
 import { sql } from '../db/sql.ts';
-import { type Filters, matches, visible } from '../db/visible.ts';
+import { type Filters, inside, matches, visible } from '../db/visible.ts';
 import type { Deps } from '../deps.ts';
 import { isUuid } from '../http/fields.ts';
 import type { Principal } from '../types.ts';
@@ -74,6 +74,7 @@ export async function search<T>(
       vector: embedded?.vector,
       scale: constants.scale,
       predicate,
+      reach: principal.buckets || principal.scopes ? inside(principal) : undefined,
       past: past?.index,
     };
     const found = spaces.length === 0 ? NOTHING : await findCandidates(tx, arms);

@@ -136,6 +136,50 @@ t.test('nobody reads what is not theirs', async (t) => {
     );
   });
 
+  await t.test('a narrowed token learns from no score what stands outside of its buckets and scopes', async (t) => {
+    const all = as('narrow');
+    const changed = (await remember(all, {
+      content: 'the canary in the yard sings',
+      bucket: 'ops',
+      scope: 'yard',
+    })) as string;
+    for (let i = 0; i < 25; i++)
+      await remember(all, { content: `the yard is swept on day ${i}`, bucket: 'ops', scope: 'yard' });
+    await call('PATCH', `/memories/${changed}`, {
+      token: all,
+      body: { content: 'the canary in the yard sings at dawn' },
+    });
+    const then = new Date().toISOString();
+    const ops = as('narrow', { buckets: ['ops'] });
+    const yard = as('narrow', { memoryScopes: ['yard'] });
+    const seen = async () => {
+      const query = 'does the canary sing in the yard';
+      const answers = [];
+      for (const narrowed of [ops, yard, as('narrow', { buckets: ['ops'], memoryScopes: ['yard'] })])
+        for (const [at, body] of [
+          ['/recall', { query, explain: true, limit: 50 }],
+          ['/recall', { query, explain: true, limit: 50, as_of: then }],
+          ['/memories/search', { query, explain: true }],
+          ['/recall/context', { query, explain: true }],
+          ['/recall/explain', { query, memory_id: changed }],
+        ] as const) {
+          const { status, body: answer } = await call('POST', at, { token: narrowed, body });
+          t.equal(status, 200, at);
+          answers.push(answer);
+        }
+      return answers;
+    };
+    const before = await seen();
+    t.ok(before[0].results[0].explanation.bm25 > 0);
+    for (let i = 0; i < 30; i++)
+      await remember(all, {
+        content: `a canary, hidden, number ${i}, ${'and so on '.repeat(i)}`,
+        bucket: 'vault',
+        scope: 'cellar',
+      });
+    t.same(await seen(), before);
+  });
+
   await t.test('a token bound to an agent writes as that agent whatever the header says', async (t) => {
     const id = await remember(as('zoe', { agent: 'gateway' }), { content: 'bound', agent_id: 'liar' });
     const got = await call('GET', `/memories/${id}`, { token: as('zoe'), headers: { 'x-memory-os-agent-id': 'liar' } });

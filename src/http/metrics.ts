@@ -46,7 +46,7 @@ function watchRequests(app: FastifyInstance, registry: Registry): void {
   });
   const stage = new Histogram({
     name: 'xmemo_stage_duration_seconds',
-    help: 'Duration of the stages of a request: auth, embed, db, rank, pack.',
+    help: 'Duration of the stages of a request: auth, state, embed, db, rank, pack.',
     labelNames: ['stage'],
     buckets: STAGE_BUCKETS,
     registers,

@@ -45,24 +45,26 @@ interface Standing {
   readonly unread: boolean;
 }
 
-/** Of a memory of the caller's own spaces. @throws ApiError not_found */
+/** Of a memory of the caller's own spaces, or of a document that is asked for as well. @throws ApiError not_found */
 async function keptOut(
   deps: Deps,
   principal: Principal,
   id: string,
-  { filters, team, asOf }: SearchRequest,
+  { filters, team, asOf, knowledge }: SearchRequest,
 ): Promise<Standing> {
-  const [spaces, searched, model] = await Promise.all([
+  const [own, named, model] = await Promise.all([
     findSpaces(deps.db, spacesOf(principal)),
     findSpaces(deps.db, spacesOf(principal, team)),
     ensureModel(deps.db, deps.embedder),
   ]);
-  const { statuses, ...named } = filters;
+  const documents = knowledge?.spaces ?? [];
+  const spaces = [...own, ...documents];
+  const { statuses, ...given } = filters;
   const checks: [string, Sql][] = [
-    ['team_id', sql`m.space_id = any (${searched}::int[])`],
+    ['team_id', sql`m.space_id = any (${[...named, ...documents]}::int[])`],
     ['expired', sql`(m.expires_at is null or m.expires_at > ${deps.now()})`],
     ['status', matches({ statuses })],
-    ...Object.entries(named).flatMap(([name, value]): [string, Sql][] =>
+    ...Object.entries(given).flatMap(([name, value]): [string, Sql][] =>
       value === undefined ? [] : [[wireName(name), matches({ statuses: EVERY_STATUS, [name]: value } as Filters)]],
     ),
   ];

@@ -106,7 +106,9 @@ export const recallRoutes =
       },
       async (request) => {
         const { memory_id, ...input } = request.body;
-        const asking = askingOf(request, input, { ...toSearch(request, input), unsent: true });
+        assertOneTime(request, input);
+        const knowledge = await knowledgeOf(request, input);
+        const asking = askingOf(request, input, { ...toSearch(request, input), knowledge, unsent: true });
         return withWarnings(request, await explain(deps, asking, memory_id));
       },
     );

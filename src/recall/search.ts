@@ -48,9 +48,8 @@ export async function search<T>(
   stages: Stages,
   use: (tx: Tx, ranking: Ranking) => Promise<T>,
 ): Promise<T> {
+  const asked = await prepare(deps, principal, request, stages);
   const clock = stopwatch(stages);
-  const asked = await prepare(deps, principal, request);
-  clock('embed');
   const { spaces, model, constants, embedded } = asked;
   const terms = [...asked.question.terms, ...asked.question.glossTerms];
   const now = deps.now();
@@ -85,15 +84,18 @@ export async function search<T>(
   });
 }
 
-/** All that needs no transaction, side by side. */
-async function prepare(deps: Deps, principal: Principal, request: SearchRequest): Promise<Asked> {
+/** All that needs no transaction of the search, side by side. */
+async function prepare(deps: Deps, principal: Principal, request: SearchRequest, stages: Stages): Promise<Asked> {
   const degraded: string[] = deps.embedder.degraded ? [deps.embedder.degraded] : [];
   const { knowledge, query } = request;
-  const [own, model, embedded] = await Promise.all([
+  const state = Promise.all([
     knowledge?.alone ? [] : findSpaces(deps.db, spacesOf(principal, request.team)),
     ensureModel(deps.db, deps.embedder),
-    embedQuery(deps, principal.owner, query, degraded),
     request.after,
+  ]);
+  const [[own, model], embedded] = await Promise.all([
+    timed(stages, 'state', state),
+    timed(stages, 'embed', embedQuery(deps, principal.owner, query, degraded)),
   ]);
   return {
     spaces: [...own, ...(knowledge?.spaces ?? [])],
@@ -103,6 +105,15 @@ async function prepare(deps: Deps, principal: Principal, request: SearchRequest)
     embedded,
     degraded,
   };
+}
+
+async function timed<T>(stages: Stages, stage: string, work: Promise<T>): Promise<T> {
+  const clock = stopwatch(stages);
+  try {
+    return await work;
+  } finally {
+    clock(stage);
+  }
 }
 
 function stopwatch(stages: Stages): (stage: string) => void {

@@ -460,6 +460,13 @@ t.test('knowledge', async (t) => {
     const text = await pack({ include_knowledge: 'true', profile: 'public' });
     t.match(text.text, `Reference: ${item.id} | Type: knowledge | Location: Deploy handbook/Rollback`);
     t.ok(mixed.body.budget.used_tokens <= 1_500);
+    const why = (body: object) =>
+      ask('POST', '/recall/explain', {
+        body: { query: 'the red lever of the rollback', memory_id: item.id, ...body },
+        token: erin,
+      });
+    t.match((await why({ include_knowledge: true })).body, { found: true, kept_out_by: [], pack: /^item \d of/ });
+    t.equal((await why({})).status, 404, 'a section is no memory');
     const refused = await pack({ include_knowledge: true }, token({ ...owner, scopes: ['memory:read'] }));
     t.match(refused, { status: 403, body: { detail: /knowledge.*scope/, error: { code: 'insufficient_scope' } } });
     t.equal((await ask('GET', `/memories/${item.id}`, { token: erin })).status, 404);

@@ -169,8 +169,11 @@ t.test('from turn to turn', async (t) => {
     t.match(answer.headers, { etag: undefined, 'cache-control': 'no-store' });
     const then = { query: 'stone', as_of: new Date().toISOString() };
     const { pack_id } = await pack('stone');
-    for (const more of [{ exclude_seen: true, session_id: 's' }, { since_pack: pack_id }])
+    for (const more of [{ exclude_seen: true, session_id: 's' }, { since_pack: pack_id }]) {
       t.match(await call('POST', '/recall/context', { ...then, ...more }), { status: 422, text: /about now/ });
+      const asked = { ...then, ...more, memory_id: randomUUID() };
+      t.match(await call('POST', '/recall/explain', asked), { status: 422, text: /about now/ });
+    }
   });
 
   await t.test('of many that are gone as many are named as there is room for', async (t) => {

@@ -57,6 +57,7 @@ export async function rankFound(
   const answerable = answerability({ ranked, question, constants, weights, unseen });
   const relevance = calibrate(
     ranked.map(({ score }) => score),
+    asked.embedded?.tokens !== undefined,
     answerable,
   );
   return {

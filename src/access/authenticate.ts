@@ -73,6 +73,7 @@ async function ofJwt(deps: Deps, verifyJwt: VerifyJwt, token: string): Promise<P
 async function ofAgent(deps: Deps, lastUse: LastUse, { id }: Parsed, token: string): Promise<Principal> {
   const row = await findAgent(deps.db, id);
   if (!sameHash(hashOf(token), row?.token_hash ?? NO_HASH) || !row) throw new ApiError('invalid_token');
+  if (row.owner !== null && (await standingOf(deps.db, row.owner)).shutOut) throw new ApiError('token_revoked');
   if (hasEnded(row, deps.now())) throw new ApiError('token_expired');
   lastUse.noteAgent(id);
   return {

@@ -20,10 +20,16 @@ export interface AuditEvent {
 export type Actor = Pick<Principal, 'owner'> & Partial<Pick<Principal, 'tokenId' | 'boundAgent' | 'requestId'>>;
 
 /** The transaction must have been opened for this owner (Access.owner), or be one of the connecting role. */
-export async function audit(tx: Tx, actor: Actor, event: AuditEvent): Promise<void> {
+export const audit = (tx: Tx, actor: Actor, event: AuditEvent): Promise<void> => auditAll(tx, actor, [event]);
+
+export async function auditAll(tx: Tx, actor: Actor, events: readonly AuditEvent[]): Promise<void> {
+  const each = <T>(value: (event: AuditEvent) => T): T[] => events.map(value);
   await tx.query(sql`
     insert into audit_events (owner, id, action, target_id, outcome, code, token_id, agent_id, request_id, bucket, scope, created_at)
-    values (${actor.owner}, ${uuidv7({ msecs: event.at.getTime() })}, ${event.action}, ${event.target ?? null},
-      ${event.denied ? 'denied' : 'done'}, ${event.denied ?? null}, ${actor.tokenId ?? null}, ${actor.boundAgent ?? null},
-      ${actor.requestId ?? null}, ${event.place?.bucket ?? null}, ${event.place?.scope ?? null}, ${event.at})`);
+    select ${actor.owner}, e.id, e.action, e.target, case when e.code is null then 'done' else 'denied' end, e.code,
+      ${actor.tokenId ?? null}, ${actor.boundAgent ?? null}, ${actor.requestId ?? null}, e.bucket, e.scope, e.at
+    from unnest(${each(({ at }) => uuidv7({ msecs: at.getTime() }))}::uuid[], ${each(({ action }) => action)}::text[],
+      ${each(({ target }) => target ?? null)}::text[], ${each(({ denied }) => denied ?? null)}::text[],
+      ${each(({ place }) => place?.bucket ?? null)}::text[], ${each(({ place }) => place?.scope ?? null)}::text[],
+      ${each(({ at }) => at)}::timestamptz[]) as e(id, action, target, code, bucket, scope, at)`);
 }

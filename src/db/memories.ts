@@ -64,6 +64,9 @@ const VERSIONED =
 export const versioned = (alias?: 'm' | 'v'): Sql =>
   new Sql([VERSIONED.map((column) => (alias ? `${alias}.${column}` : column)).join(', ')], []);
 
+/** An id may stand in a team's space too, imported there: then the caller's own is meant. Of `memories m` joined with `spaces s`. */
+export const OWN_FIRST: Sql = sql`order by s.kind = 'team', m.space_id limit 1`;
+
 /** One visible memory, or undefined: an id of another owner and an id that never existed are the same. */
 export async function findById(
   tx: Tx,
@@ -75,7 +78,7 @@ export async function findById(
 ): Promise<MemoryRow | undefined> {
   const rows = await tx.query<MemoryRow>(
     sql`select ${COLUMNS} from memories m join spaces s on s.id = m.space_id
-        where m.space_id = any (${spaces}::int[]) and m.id = ${id} and ${visible(boundary, now)}${extra ? sql` and ${extra}` : sql``}`,
+        where m.space_id = any (${spaces}::int[]) and m.id = ${id} and ${visible(boundary, now)}${extra ? sql` and ${extra}` : sql``} ${OWN_FIRST}`,
   );
   return rows[0];
 }

@@ -1,5 +1,5 @@
 /** Forgets everything that a filter matches, all or nothing and without a cap. */
-import { audit } from '../db/audit.ts';
+import { auditAll } from '../db/audit.ts';
 import { assertInside, spacesOf } from '../db/boundary.ts';
 import type { Tx } from '../db/db.ts';
 import { findSpaces } from '../db/spaces.ts';
@@ -69,7 +69,11 @@ export async function forgetMany(deps: Deps, principal: Principal, input: Forget
         await writeReceipts(tx, space, rows, { mode, reason, forgotten_at: at, checks });
         count += rows.length;
         totals = addTotals(totals, removed);
-        for (const { id } of rows) await audit(tx, principal, { action: 'memory.forget', target: id, at });
+        await auditAll(
+          tx,
+          principal,
+          rows.map(({ id }) => ({ action: 'memory.forget', target: id, at })),
+        );
       }
       if (count > before) await touchSpace(tx, space, totals);
     }

@@ -1,5 +1,5 @@
 /** Takes JSON lines in: ids, times, versions and the order of arrival are those of the lines. A page is stored whole or not at all. */
-import { audit } from '../db/audit.ts';
+import { auditAll } from '../db/audit.ts';
 import { assertWritable, spaceToWrite } from '../db/boundary.ts';
 import type { Tx } from '../db/db.ts';
 import { ensureModel, ensureSpace } from '../db/spaces.ts';
@@ -61,8 +61,12 @@ export async function importMemories(deps: Deps, principal: Principal, input: Im
     for (const line of fresh)
       seqs.push(await store(tx, space, principal, line, { model, passages: vectors.get(line.record.id)! }));
     const words = await indexWords(tx, space, [...new Set([...seqs, ...(await besides(tx, space, seqs))])]);
-    for (const { record } of fresh)
-      await audit(tx, principal, { action: 'memory.import', target: record.id, at: deps.now() });
+    const at = deps.now();
+    await auditAll(
+      tx,
+      principal,
+      fresh.map(({ record }) => ({ action: 'memory.import', target: record.id, at })),
+    );
     if (seqs.length > 0) await touchSpace(tx, space, words);
     return { imported: seqs.length, skipped: lines.length - seqs.length, next };
   });

@@ -1,6 +1,6 @@
 /** Finds a memory and holds it, and its session, until commit: what is decided about it stays true while it is changed. */
 import type { Tx } from '../db/db.ts';
-import { COLUMNS, type MemoryRow } from '../db/memories.ts';
+import { COLUMNS, type MemoryRow, OWN_FIRST } from '../db/memories.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import { lockSessions } from './words.ts';
 
@@ -15,7 +15,7 @@ export async function lockMemory(
   for (;;) {
     const [found] = await tx.query<MemoryRow>(sql`
       select ${COLUMNS} from memories m join spaces s on s.id = m.space_id
-      where m.space_id = any (${spaces}::int[]) and m.id = ${id} and ${predicate}`);
+      where m.space_id = any (${spaces}::int[]) and m.id = ${id} and ${predicate} ${OWN_FIRST}`);
     if (!found) return undefined;
     await lockSessions(tx, found.space_id, [found.session_id, alsoSession]);
     const [held] = await tx.query<{ version: number }>(sql`

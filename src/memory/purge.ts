@@ -1,6 +1,6 @@
 /** Deletes for good what nobody can read any more: expired memories, those that were soft-deleted long ago, and keys of old requests. */
 import { setTimeout as sleepFor } from 'node:timers/promises';
-import { audit } from '../db/audit.ts';
+import { auditAll } from '../db/audit.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import { tidy } from '../db/tidy.ts';
 import type { Deps } from '../deps.ts';
@@ -146,8 +146,16 @@ function purgeBatch(deps: Deps, { space, owner }: Heap, due: Sql, at: Date): Pro
     if (rows.length === 0) return 0;
     const seqs = rows.map((row) => row.seq);
     const totals = await removeMemories(tx, space, seqs, { kind: 'hard' });
-    for (const { id, deleted, ...place } of rows)
-      await audit(tx, { owner }, { action: deleted ? 'memory.purge' : 'memory.expire', target: id, place, at });
+    await auditAll(
+      tx,
+      { owner },
+      rows.map(({ id, deleted, bucket, scope }) => ({
+        action: deleted ? 'memory.purge' : 'memory.expire',
+        target: id,
+        place: { bucket, scope },
+        at,
+      })),
+    );
     await touchSpace(tx, space, totals);
     return rows.length;
   });

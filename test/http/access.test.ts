@@ -769,6 +769,14 @@ t.test('temporary agents', async (t) => {
       'the owner disposes of them',
     );
     t.same(await recall(status.body.formal_token, 'parcel locker'), []);
+    const { shutOutOwner } = await import('../../src/access/tokens.ts');
+    await shutOutOwner(base.deps, 'carol');
+    for (const credential of [temporary, status.body.formal_token])
+      t.match(
+        await call('GET', '/agents/status', { token: credential }),
+        { status: 401 },
+        'with its owner it is shut out',
+      );
   });
 
   await t.test('a claim on the page waits until the agent confirms it', async (t) => {
@@ -863,7 +871,7 @@ t.test('temporary agents', async (t) => {
     t.equal(
       (
         await call('POST', '/v1/agents/bind/deny-current-user', {
-          token: token({ owner: 'carol' }),
+          token: token({ owner: 'cora' }),
           body: { claim_code: byOwner.claim_code },
         })
       ).status,
@@ -885,7 +893,7 @@ t.test('temporary agents', async (t) => {
     t.equal(
       (
         await call('POST', '/agents/bind/confirm-current-user', {
-          token: token({ owner: 'carol' }),
+          token: token({ owner: 'cora' }),
           body: { claim_code: idle.claim_code },
         })
       ).status,

@@ -1173,6 +1173,15 @@ t.test('an export imported into an empty owner gives the same packs, byte for by
     );
     const taken = await as(into, 'neighbour').ok('POST', '/memories/import', { jsonl: good(1) });
     t.match(taken, { imported: 1 }, 'an id of another owner tells nothing');
+
+    const both = as(into, 'both', { teams: ['red'] });
+    await both.ok('POST', '/memories/import', { jsonl: good(3, { content: 'of the team' }), team_id: 'red' });
+    await both.ok('POST', '/memories/import', { jsonl: good(3, { content: 'own' }) });
+    const at = `/memories/${JSON.parse(good(3)).id}`;
+    t.match(await both.ok('GET', at), { content: 'own' }, 'an id in two spaces means the own memory');
+    await both.ok('PATCH', at, { content: 'own, changed' });
+    await both.ok('POST', `${at}/forget`, {});
+    t.match(await both.ok('GET', at), { content: 'of the team', team_id: 'red' });
   });
 });
 

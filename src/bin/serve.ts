@@ -45,7 +45,10 @@ try {
     if (err) log.fatal({ err, event: 'crash' }, 'unexpected error, shutting down');
     await app.close();
   });
-  const address = await app.listen({ host: config.HOST, port: config.PORT });
+  const address = await app.listen({ host: config.HOST, port: config.PORT }).catch(async (error: unknown) => {
+    await app.close(); // the embedded database is put down in order
+    throw error;
+  });
   // The demo owner is for trying the embedded database; on Postgres the operator hands out tokens.
   if (db.kind === 'embedded' && signsTokens(config)) {
     const token = signToken(secret, {

@@ -5,7 +5,7 @@ import { assertInside } from '../db/boundary.ts';
 import type { Deps } from '../deps.ts';
 import { invalid } from '../errors.ts';
 import { agentOf, principalOf, requireScope } from '../http/auth.ts';
-import { filterOf, idParams, uuidOf } from '../http/fields.ts';
+import { filterOf, idParams, toDate, uuidOf } from '../http/fields.ts';
 import { repeatable } from '../http/idempotency.ts';
 import { targetOf } from '../http/target.ts';
 import { withWarnings } from '../http/wire.ts';
@@ -178,13 +178,14 @@ function toRecord(request: FastifyRequest, body: schema.TransactionBody): Record
 
 function commonFilters(
   request: FastifyRequest,
-  q: Pick<schema.SummaryQuery, 'bucket' | 'scope' | 'currency' | 'transaction_type'>,
+  q: Pick<schema.SummaryQuery, 'bucket' | 'scope' | 'currency' | 'transaction_type' | 'as_of'>,
 ) {
   const filters = {
     bucket: filterOf(q.bucket),
     scope: filterOf(q.scope),
     currency: q.currency,
     type: filterOf(q.transaction_type),
+    asOf: toDate(q.as_of),
   };
   assertInside(principalOf(request), filters);
   return filters;

@@ -1,6 +1,6 @@
 /** The wire of the ledger. */
 import { z } from 'zod';
-import { idempotencyKey, isInYears, jsonObject, name, pathText, YEARS } from '../http/fields.ts';
+import { idempotencyKey, instant, isInYears, jsonObject, name, pathText, YEARS } from '../http/fields.ts';
 import { warningsSchema } from '../http/wire.ts';
 import { AMOUNT_FAULTS, parseAmount } from './amount.ts';
 import { currencyCode } from './currency.ts';
@@ -74,6 +74,7 @@ const where = {
   team_id: name.optional(),
   currency: anyCurrency.optional(),
   transaction_type: z.enum([...TRANSACTION_TYPES, '%']).optional(),
+  as_of: instant.optional().describe('What was in the ledger at this instant, less what was deleted since.'),
   output_json: z.boolean().optional().describe('Ignored: the answer is JSON.'),
 };
 

@@ -46,6 +46,8 @@ export interface TransactionFilters {
   readonly type?: TransactionType | undefined;
   readonly bucket?: string | undefined;
   readonly scope?: string | undefined;
+  /** What was in the ledger at this instant. */
+  readonly asOf?: Date | undefined;
 }
 
 export async function insertTransaction(tx: Tx, space: number, t: NewTransaction): Promise<void> {
@@ -68,6 +70,7 @@ function where(spaces: readonly number[], boundary: Boundary, f: TransactionFilt
       inside(boundary),
       ...(f.bucket === undefined ? [] : [sql`m.bucket = ${f.bucket}`]),
       ...(f.scope === undefined ? [] : [sql`m.scope = ${f.scope}`]),
+      ...(f.asOf === undefined ? [] : [sql`m.created_at <= ${f.asOf}`]),
       ...(f.type === undefined ? [] : [sql`m.transaction_type = ${f.type}`]),
       ...(f.currency === undefined ? [] : [sql`m.currency = ${f.currency}`]),
       ...(f.category === undefined ? [] : [sql`lower(m.category) = lower(${f.category})`]),

@@ -13,7 +13,7 @@ export interface SummaryInput {
   readonly year: number | undefined;
   /** How many months, ending with that one. */
   readonly months: number;
-  readonly filters: Pick<TransactionFilters, 'currency' | 'type' | 'bucket' | 'scope'>;
+  readonly filters: Pick<TransactionFilters, 'currency' | 'type' | 'bucket' | 'scope' | 'asOf'>;
 }
 
 export interface Summary {

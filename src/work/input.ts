@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { assertInside } from '../db/boundary.ts';
 import type { Deps } from '../deps.ts';
 import { agentOf, principalOf } from '../http/auth.ts';
-import { assertContent, filterOf, type filterShape, toFilters, uuidOf } from '../http/fields.ts';
+import { assertContent, filterOf, type filterShape, toDate, toFilters, uuidOf } from '../http/fields.ts';
 import { repeatable } from '../http/idempotency.ts';
 import { targetOf } from '../http/target.ts';
 import type { RememberInput } from '../memory/remember.ts';
@@ -55,7 +55,11 @@ export function toWork(
 
 type FilterQuery = { -readonly [Field in keyof typeof filterShape]?: z.infer<(typeof filterShape)[Field]> };
 
-export function listRequest(request: FastifyRequest, query: FilterQuery & Page, items: ItemFilters): ListRequest {
+export function listRequest(
+  request: FastifyRequest,
+  query: FilterQuery & Page & { readonly as_of?: string | undefined },
+  items: ItemFilters,
+): ListRequest {
   const filters = toFilters(query);
   assertInside(principalOf(request), filters);
   return {
@@ -63,6 +67,7 @@ export function listRequest(request: FastifyRequest, query: FilterQuery & Page, 
     filters,
     items,
     page: { limit: query.limit, offset: query.offset },
+    asOf: toDate(query.as_of),
   };
 }
 

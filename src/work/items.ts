@@ -57,6 +57,7 @@ async function read(deps: Deps, principal: Principal, kind: Kind, id: string): P
 
 export interface ListRequest extends Listing {
   readonly team: string | undefined;
+  readonly asOf: Date | undefined;
 }
 
 export async function list(
@@ -66,7 +67,7 @@ export async function list(
 ): Promise<{ rows: ItemRow[]; total: number }> {
   const spaces = await findSpaces(deps.db, spacesOf(principal, request.team));
   return deps.db.transaction({ spaces, readOnly: true }, (tx) =>
-    listItems(tx, { spaces, boundary: principal, now: deps.now() }, request),
+    listItems(tx, { spaces, boundary: principal, now: deps.now(), asOf: request.asOf }, request),
   );
 }
 

@@ -1,6 +1,6 @@
 /** What the routes of work take. What they answer is in replies.ts. */
 import { z } from 'zod';
-import { filterShape, idempotencyKey, instant, jsonObject, name, pathText, unit } from '../http/fields.ts';
+import { asOf, filterShape, idempotencyKey, instant, jsonObject, name, pathText, unit } from '../http/fields.ts';
 
 const text = (max: number) => z.string().max(max);
 
@@ -108,7 +108,7 @@ const page = {
   offset: z.number().int().min(0).max(1_000_000).default(0),
   idempotency_key: name.optional().describe('Ignored: reads change nothing.'),
 };
-const filters = { bucket, scope, team_id, path, session_id, source, agent_id, since, until };
+const filters = { bucket, scope, team_id, path, session_id, source, agent_id, since, until, as_of: asOf };
 
 export const timelineQuery = z.object({
   ...filters,

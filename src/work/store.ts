@@ -1,6 +1,7 @@
 /** The statements of work items. Every one names its space and reads through `visible`. */
 import type { Tx } from '../db/db.ts';
 import { COLUMNS as MEMORY_COLUMNS, type MemoryRow } from '../db/memories.ts';
+import { memoriesAt, withPast } from '../db/past.ts';
 import { join, type Sql, sql } from '../db/sql.ts';
 import { type Filters, matches, visible } from '../db/visible.ts';
 import type { Boundary } from '../types.ts';
@@ -93,10 +94,21 @@ export interface Reading {
   readonly spaces: readonly number[];
   readonly boundary: Boundary;
   readonly now: Date;
+  /** Lists show what was known at this instant; default: what is known now. */
+  readonly asOf?: Date | undefined;
 }
 
 const readable = ({ spaces, boundary, now }: Reading): Sql =>
   sql`w.space_id = any (${spaces}::int[]) and ${visible(boundary, now)}`;
+
+/** The items and their memories at an instant: what was closed since was open. Nothing else of an item changes. */
+const before = ({ spaces, boundary, now }: Reading, at: Date): Sql => sql`
+  ${memoriesAt(spaces, at, boundary, now)},
+  work_items as not materialized (
+    select space_id, seq, kind, event_type, state_key, due_at, state_seq, frozen, refs,
+      case when completed_at > ${at} then 'open' else item_status end as item_status,
+      case when completed_at <= ${at} then completed_at end as completed_at
+    from work_items where space_id = any (${spaces}::int[]))`;
 
 export interface Listing {
   readonly filters: Filters;
@@ -109,9 +121,11 @@ export async function listItems(
   reading: Reading,
   { filters, items, page }: Listing,
 ): Promise<{ rows: ItemRow[]; total: number }> {
+  const { asOf, now } = reading;
+  const past = asOf && asOf < now ? before(reading, asOf) : undefined;
   const where = join(
     [
-      sql`${readable(reading)} and w.kind = ${items.kind} and ${matches(filters)}`,
+      sql`${readable({ ...reading, now: past ? asOf! : now })} and w.kind = ${items.kind} and ${matches(filters)}`,
       ...(items.itemStatus === undefined ? [] : [sql`w.item_status = ${items.itemStatus}`]),
       ...(items.eventType === undefined ? [] : [sql`w.event_type = ${items.eventType}`]),
       ...(items.stateKey === undefined ? [] : [sql`w.state_key = ${items.stateKey}`]),
@@ -121,9 +135,14 @@ export async function listItems(
   );
   const order = items.kind === 'reminder' || items.kind === 'decision' ? ORDER.due : ORDER.time;
   const rows = await tx.query<ItemRow>(
-    sql`select ${COLUMNS} from ${FROM} where ${where} order by ${order} limit ${page.limit} offset ${page.offset}`,
+    withPast(
+      past,
+      sql`select ${COLUMNS} from ${FROM} where ${where} order by ${order} limit ${page.limit} offset ${page.offset}`,
+    ),
   );
-  const [count] = await tx.query<{ total: number }>(sql`select count(*)::int as total from ${FROM} where ${where}`);
+  const [count] = await tx.query<{ total: number }>(
+    withPast(past, sql`select count(*)::int as total from ${FROM} where ${where}`),
+  );
   return { rows, total: count!.total };
 }
 

@@ -259,6 +259,15 @@ t.test('the ledger', async (t) => {
         transaction_count: 3,
       },
     ]);
+    const as_of = '2026-05-31T00:00:00Z';
+    service.setNow(new Date('2026-06-01T00:00:00Z'));
+    const later = await post({ ...rows[0], item: 'Entered later' }, who);
+    t.ok((await items({})).includes('Entered later'));
+    t.notOk((await items({ as_of })).includes('Entered later'), 'a ledger of then');
+    t.same(await summary({ month: 5, year: 2026, as_of }, who), may);
+    t.same(await items({ as_of: '2020-01-01' }), []);
+    await call('DELETE', `/ledger/transactions/${later.body.id}`, who);
+    service.setNow(new Date('2026-05-04T23:30:00Z'));
     t.match(await summary({ month: '6', year: '2026', months: '3', currency: 'EUR' }, who), {
       total: 0,
       count: 0,

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import t from 'tap';
 import { startService } from '../helpers/service.ts';
@@ -76,6 +77,46 @@ t.test('work', async (t) => {
       t.match(found, { id, status: 'completed', note: 'paid' }, item_status);
     }
     t.equal((await post(`/reminders/${id}/complete`, { bucket: 'other' })).status, 404);
+  });
+
+  await t.test('as_of lists what was listed at an instant, less what was forgotten since', async (t) => {
+    const then = as('then');
+    const lists = async (at: object) => {
+      const asked: [string, object][] = [
+        ['/timeline', {}],
+        ['/reminders', {}],
+        ['/reminders', { item_status: 'all' }],
+        ['/decisions', {}],
+        ['/decisions', { item_status: 'resolved' }],
+      ];
+      const replies = [];
+      for (const [list, query] of asked) replies.push((await get(list, { ...query, ...at }, then)).body);
+      return replies;
+    };
+    const idOf = async (at: string, body: object) => (await post(at, body, then)).body.id as string;
+    const todo = await idOf('/reminders', { content: 'Oil the bearings', due_at: '2026-06-01T09:00:00Z' });
+    const question = await idOf('/decisions', { context: 'Which oil?', options: ['thin', 'thick'] });
+    const event = await idOf('/timeline/events', { content: 'The bearings squeaked' });
+    const steps = [
+      () => call('PATCH', `/memories/${event}`, { body: { content: 'The bearings squealed' }, ...then }),
+      () => post(`/decisions/${question}/resolve`, { resolution: 'thin' }, then),
+      () => post(`/reminders/${todo}/complete`, { note: 'done' }, then),
+      () => post('/reminders', { content: 'Oil the hinges' }, then),
+    ];
+    const shown: { as_of: string; replies: object[] }[] = [];
+    for (const step of steps) {
+      const replies = await lists({});
+      shown.push({ as_of: new Date().toISOString(), replies });
+      await sleep(5);
+      t.ok((await step()).status < 300);
+    }
+    for (const { as_of, replies } of shown) t.same(await lists({ as_of }), replies, as_of);
+    t.same(await lists({ as_of: '2099-01-01' }), await lists({}), 'what is to come is now');
+    t.equal((await get('/reminders', { as_of: 'yesterday' }, then)).status, 422);
+    await post(`/memories/${event}/forget`, {}, then);
+    t.equal((await get('/timeline', { as_of: shown[0]!.as_of }, then)).body.total, 0);
+    const other = as('then', { buckets: ['elsewhere'] });
+    t.equal((await get('/reminders', { as_of: shown[0]!.as_of, bucket: '%' }, other)).body.total, 0);
   });
 
   await t.test('completions of one reminder at once agree', async (t) => {

@@ -2,6 +2,7 @@
 import closeWithGrace from 'close-with-grace';
 import { buildApp, ENGINE, SWEEPS } from '../app.ts';
 import { migrate, pendingMigrations } from '../db/migrate.ts';
+import { keepAnalyzed } from '../db/tidy.ts';
 import type { Deps } from '../deps.ts';
 import { keepIndexed } from '../knowledge/parts.ts';
 import { keepPurged } from '../memory/purge.ts';
@@ -37,8 +38,9 @@ try {
   const embedding = keepEmbedded(deps);
   const indexing = keepIndexed(deps, ENGINE);
   const purging = keepPurged(deps, SWEEPS);
+  const analyzing = keepAnalyzed(db, log);
   app.addHook('onClose', async () => {
-    await Promise.allSettled([indexing.stop(), embedding.stop(), purging.stop(), embedder.close()]);
+    await Promise.allSettled([indexing.stop(), embedding.stop(), purging.stop(), analyzing.stop(), embedder.close()]);
     await db.close();
   });
   closeWithGrace({ delay: SHUTDOWN_MS, logger: log }, async ({ err }) => {

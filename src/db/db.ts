@@ -28,8 +28,8 @@ export interface Db {
   migration<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /** Of the pool: open connections, those that are free, and transactions that wait for one. */
   connections(): { readonly open: number; readonly idle: number; readonly waiting: number };
-  /** Vacuums one table, outside of any transaction; the name is one of ours, never a caller's. */
-  vacuum(table: string): Promise<void>;
+  /** Vacuums one table, or brings the planner's figures up to date, outside of any transaction; its name is one of ours, never a caller's. */
+  maintain(how: 'vacuum (analyze)' | 'analyze', table: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -47,14 +47,10 @@ const QUERY_CANCELED = '57014';
 const TURN_MS = 20;
 
 /**
- * A statement that the server should have stopped this long ago is given up, and its connection with it: a server that is gone without a
- * word would hold the whole pool for a quarter of an hour, long after another has taken its place.
+ * A statement that should have been stopped this long ago is given up, and its connection with it: a server that is gone without a word would
+ * hold the whole pool for a quarter of an hour.
  */
 const SILENCE_MS = 5_000;
-
-/** Undoing waits for nothing. */
-const AT_ONCE = { query_timeout: SILENCE_MS };
-
 /** Statements with a name are parsed once a connection (1.2 to 3 times faster); past this many texts they go unnamed, to bound the server's memory. */
 const MAX_NAMED = 200;
 
@@ -70,6 +66,9 @@ export interface DbOptions {
 interface Limit {
   readonly query_timeout: number;
 }
+
+/** Undoing waits for nothing. */
+const AT_ONCE: Limit = { query_timeout: SILENCE_MS };
 
 export function makeDb(
   kind: Db['kind'],
@@ -111,8 +110,8 @@ export function makeDb(
     admin: (work) => retrying(() => run('begin', work)),
     migration: (work) => retrying(() => run('begin; set local statement_timeout = 0', work, { query_timeout: 0 })),
     connections: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
-    async vacuum(table) {
-      await pool.query(`vacuum (analyze) ${pg.escapeIdentifier(table)}`);
+    async maintain(how, table) {
+      await pool.query(`${how} ${pg.escapeIdentifier(table)}`);
     },
     async close() {
       await pool.end();

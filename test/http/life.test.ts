@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { SWEEPS } from '../../src/app.ts';
 import { sql } from '../../src/db/sql.ts';
-import { tidy } from '../../src/db/tidy.ts';
+import { analyze, tidy } from '../../src/db/tidy.ts';
 import { makeHashing } from '../../src/embed/hashing.ts';
 import { keepPurged, purge, type Sleep } from '../../src/memory/purge.ts';
 import { recalledText } from '../../src/memory/recalled.ts';
@@ -913,7 +913,7 @@ t.test('the purge comes soon after an end, takes that alone, and what is left co
   await purging.stop();
 });
 
-t.test('the embedded database is vacuumed after much was written, and only then', async (t) => {
+t.test('the embedded database is vacuumed and analyzed after much was written, and only then', async (t) => {
   const service = await startService();
   t.teardown(() => service.close());
   const { db } = service.deps;
@@ -927,6 +927,19 @@ t.test('the embedded database is vacuumed after much was written, and only then'
   t.same(await tidy(db), []);
   await db.admin((tx) => tx.query(sql`delete from postings`));
   t.same(await tidy(db), ['postings']);
+
+  await analyze(db);
+  const add = (rows: number) =>
+    db.admin((tx) =>
+      tx.query(
+        sql`insert into spaces (kind, name) select 'owner', gen_random_uuid() from generate_series(1, ${rows}::int)`,
+      ),
+    );
+  await add(40);
+  t.same(await analyze(db), [], 'a few rows change no plan');
+  await add(40);
+  t.same(await analyze(db), ['spaces']);
+  t.same(await analyze(db), []);
 });
 
 t.test('no route of a memory gives anything to those who may not see it', async (t) => {

@@ -7,6 +7,7 @@ import { openDb, openEmbedder } from '../src/bin/start.ts';
 import { signToken } from '../src/bin/tokens.ts';
 import { type Config, parseConfig } from '../src/config.ts';
 import { migrate } from '../src/db/migrate.ts';
+import { keepAnalyzed } from '../src/db/tidy.ts';
 import type { Deps } from '../src/deps.ts';
 import { makeCountTokens } from '../src/recall/tokens.ts';
 
@@ -40,6 +41,7 @@ export async function startBench(env: Record<string, string | undefined>): Promi
   const deps: Deps = { config, db, embedder, countTokens: makeCountTokens(), now: () => new Date(), log };
   const app = await buildApp(deps, SECRET);
   await app.listen({ host: '127.0.0.1', port: 0 });
+  const analyzing = keepAnalyzed(db, log);
   const { port } = app.server.address() as AddressInfo;
   const base = `http://127.0.0.1:${port}/docs/api/memory`;
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
@@ -58,6 +60,7 @@ export async function startBench(env: Record<string, string | undefined>): Promi
     async close() {
       agent.destroy();
       await app.close();
+      await analyzing.stop();
       await embedder.close();
       await db.close();
     },

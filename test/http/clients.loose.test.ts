@@ -152,6 +152,15 @@ t.test('what clients send loosely', async (t) => {
     t.equal((await send('GET', `${STRICT}/recall?query=wombats&memory_type=`)).status, 422);
   });
 
+  await t.test('a whole number beyond 2^53 is taken as JavaScript reads it, and named', async (t) => {
+    const payload = '{"content":"Numbats eat termites","metadata":{"ts_ns":1712345678901234567}}';
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${keyOf('ns')}` };
+    const send = (url: string) => app.inject({ method: 'POST', url, headers, payload });
+    const made = await send('/v1/remember');
+    t.match(made.json(), { id: String, warnings: ['metadata: holds a whole number beyond 2^53, which was rounded'] });
+    t.equal((await send(`${STRICT}/remember`)).statusCode, 422);
+  });
+
   await t.test('nothing is written to the scope or bucket that stands for all', async (t) => {
     const send = bearer(app, t, keyOf('all'));
     for (const [at, body] of [

@@ -84,6 +84,13 @@ t.test('hostile input gets a clear error, and nothing is half-done', async (t) =
       'too large',
     ],
     [
+      'a number that JavaScript rounds',
+      ['POST', '/remember', '{"content":"a","metadata":{"ids":[1,{"message":1234567890123456789}]}}'],
+      422,
+      'validation_error',
+      'metadata: holds a whole number beyond 2^53',
+    ],
+    [
       '__proto__ in a filter that came as text',
       ['GET', `/recall?query=q&metadata=${encodeURIComponent('{"__proto__":{"a":1}}')}`, undefined],
       422,

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import pg from 'pg';
-import { ApiError } from '../errors.ts';
+import { isLost, isRetryable, translate } from './failures.ts';
 import { compile, type Sql, sql } from './sql.ts';
 
 export interface Tx {
@@ -37,11 +37,6 @@ export interface Db {
 const SERVICE_ROLE = 'xmemo_service';
 
 const RETRIES = 3;
-const RETRYABLE = new Set(['40001', '40P01']); // serialization_failure, deadlock_detected
-/** Sockets and connections, a password that was changed, a database that is gone or a standby now, a full disk. */
-const OUT_OF_REACH =
-  /^(08|25006|28|3D|53|57P|58|ECONN|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|ETIMEDOUT|EPIPE|EAI_AGAIN|ENOENT)/;
-const QUERY_CANCELED = '57014';
 
 /** Work of the embedded database without a turn for others. */
 const TURN_MS = 20;
@@ -51,6 +46,9 @@ const TURN_MS = 20;
  * hold the whole pool for a quarter of an hour.
  */
 const SILENCE_MS = 5_000;
+/** Who hears of the silence later than this stood still himself, as a machine that slept. */
+const LATE_MS = 1_000;
+
 /** Statements with a name are parsed once a connection (1.2 to 3 times faster); past this many texts they go unnamed, to bound the server's memory. */
 const MAX_NAMED = 200;
 
@@ -93,9 +91,11 @@ export function makeDb(
       // A connection that cannot roll back is of unknown state: it leaves the pool.
       if (isLost(error)) broken = error;
       else {
+        const asked = performance.now();
         await client.query({ text: 'rollback', ...AT_ONCE }).catch((cause: Error) => {
           broken = cause;
-          if (kind === 'embedded' && isLost(cause)) onStop(translate(error));
+          const inTime = performance.now() - asked < SILENCE_MS + LATE_MS;
+          if (kind === 'embedded' && isLost(cause) && inTime) onStop(translate(error));
         });
       }
       throw error;
@@ -170,7 +170,7 @@ async function retrying<T>(attempt: () => Promise<T>): Promise<T> {
     try {
       return await attempt();
     } catch (error) {
-      if (RETRYABLE.has(codeOf(error)) && tries < RETRIES) continue;
+      if (isRetryable(error) && tries < RETRIES) continue;
       throw translate(error);
     }
   }
@@ -185,32 +185,6 @@ function beginAs({ spaces, owner, readOnly = false }: Access): string {
     owner === undefined ? '' : `, set_config('app.owner', convert_from(decode('${hex}', 'hex'), 'utf8'), true)`;
   return `${begin}; select set_config('role', '${SERVICE_ROLE}', true), set_config('app.spaces', '{${spaces.join(',')}}', true)${asOwner}`;
 }
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
-}
-
-/** What pg itself says, which gives it no code. */
-const LOST =
-  /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client .*is not queryable)/;
-const isLost = (error: unknown): error is Error => error instanceof Error && LOST.test(error.message);
-
-/** Two rows would have one key. Callers for whom that is no fault of ours say what it means. */
-export const isUniqueViolation = (error: unknown): boolean => codeOf(error) === '23505';
-
-/** Database and socket errors become rows of the table of errors, by code and never by class (the embedded database has its own classes). */
-function translate(error: unknown): unknown {
-  if (error instanceof ApiError) return error;
-  const code = codeOf(error);
-  if (code === QUERY_CANCELED) return new ApiError('timeout', undefined, { cause: error, retryAfter: 1 });
-  if (OUT_OF_REACH.test(code) || RETRYABLE.has(code) || isLost(error))
-    return new ApiError('unavailable', undefined, { cause: error, retryAfter: 1 });
-  // it will be logged, and these quote the row: text of a memory, a key
-  if (error instanceof Error) for (const field of QUOTING) Reflect.deleteProperty(error, field);
-  return error;
-}
-
-const QUOTING = ['detail', 'where', 'internalQuery'];
 
 export interface PostgresOptions {
   readonly url: string;

@@ -1,7 +1,8 @@
 /** Takes a soft deletion back: the memory is as it was, as a new version. */
 import { audit } from '../db/audit.ts';
 import { spacesOf } from '../db/boundary.ts';
-import { isUniqueViolation, type Tx } from '../db/db.ts';
+import type { Tx } from '../db/db.ts';
+import { isUniqueViolation } from '../db/failures.ts';
 import { COLUMNS, type MemoryRow } from '../db/memories.ts';
 import { ensureModel, findSpaces } from '../db/spaces.ts';
 import { sql } from '../db/sql.ts';

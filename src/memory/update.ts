@@ -1,7 +1,7 @@
 /** Changes a memory in part. Every change is a new version; a change that changes nothing is none. */
 import { audit } from '../db/audit.ts';
 import { assertInside, spacesOf } from '../db/boundary.ts';
-import { isUniqueViolation } from '../db/db.ts';
+import { isUniqueViolation } from '../db/failures.ts';
 import { findById, type MemoryRow } from '../db/memories.ts';
 import { ensureModel, findSpaces } from '../db/spaces.ts';
 import { visible } from '../db/visible.ts';

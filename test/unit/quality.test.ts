@@ -1,12 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import fc from 'fast-check';
 import t from 'tap';
 import { changedQuestions, differenceTable } from '../../bench/quality/compare.ts';
 import type { Query } from '../../bench/quality/data.ts';
 import { scoreRun } from '../../bench/quality/metrics.ts';
 import { reliabilityTable, strictTable } from '../../bench/quality/report.ts';
 import { type Run, readRun, writeRun } from '../../bench/quality/run.ts';
+import { calibrate } from '../../src/recall/calibrate.ts';
 
 const query = (id: string, more: Partial<Query> = {}): Query => ({
   id,
@@ -92,4 +94,32 @@ t.test('strict search and scores are judged by their own words', async (t) => {
   );
   t.match(rows.at(-1), /search \(0\.5\) \| +50\.0 \| +50\.0 \|/);
   t.match(reliabilityTable(sets), /8: 95 → 50 \| +45\.0 \|/, 'of eight results at 0.95 four are evidence');
+});
+
+t.test('a score lies in 0..1, falls with the rank, and tells one that stands alone from one of many alike', (t) => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.double({ min: -1, max: 6, noNaN: true }), { maxLength: 120 }),
+      fc.boolean(),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      (scores, late, answerability) => {
+        const fused = scores.sort((a, b) => b - a);
+        const relevance = calibrate(fused, late, answerability);
+        return (
+          relevance.length === fused.length &&
+          relevance.every((value, i) => value >= 0 && value <= 1 && value <= (relevance[i - 1] ?? 1))
+        );
+      },
+    ),
+  );
+  const others = Array<number>(40).fill(1);
+  for (const late of [true, false]) {
+    const [alone] = calibrate([2.5, ...others], late, 1);
+    const [oneOfTwo] = calibrate([2.5, 2.5, ...others], late, 1);
+    const [oneOfTen] = calibrate([...Array<number>(10).fill(2.5), ...others], late, 1);
+    t.ok(alone! > 0.9 && alone! > oneOfTwo! && oneOfTwo! > 2 * oneOfTen!, `${alone} ${oneOfTwo} ${oneOfTen}`);
+  }
+  t.same(calibrate([3, 1.5], true, 0.8), [0.8, 0.2], 'of a few the answerability is shared by their scores');
+  t.same(calibrate([], true, 0.5), []);
+  t.end();
 });

@@ -1,5 +1,4 @@
 /** Registers everything, in reading order. Opens nothing: the database, the model and the clock come in. */
-import { isUtf8 } from 'node:buffer';
 import cors from '@fastify/cors';
 import helmet from '@fastify/helmet';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
@@ -18,12 +17,12 @@ import { endToken, insertToken, renewToken, sweepTokens } from './access/tokens.
 import { registerDenials } from './audit/denied.ts';
 import { auditRoutes } from './audit/routes.ts';
 import type { Deps } from './deps.ts';
-import { ApiError } from './errors.ts';
 import { registerAuth } from './http/auth.ts';
 import { connectionOptions, endConnections, registerProtocol } from './http/connection.ts';
 import { registerErrors, renderError } from './http/errors.ts';
 import { healthRoutes } from './http/health.ts';
 import { registerInput } from './http/input.ts';
+import { acceptJson } from './http/json-body.ts';
 import { addressLimit, hourlyLimit, registerLimits, tokenLimit } from './http/limits.ts';
 import { registerMetrics } from './http/metrics.ts';
 import { registerObserve } from './http/observe.ts';
@@ -224,33 +223,4 @@ async function registerAccess(app: FastifyInstance, deps: Deps, secret: string):
   app.addHook('onRequest', tokenLimit(app, config.RATE_LIMIT_PER_TOKEN));
   registerDenials(app, deps);
   return authenticate;
-}
-
-/** All that the parser refuses of what is JSON. */
-const PROTOTYPE = 'the body has a key __proto__, or a constructor with a prototype, which are not taken';
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** JSON in UTF-8. Clients send Content-Type: application/json with an empty body; that is no fault of JSON. */
-function acceptJson(app: FastifyInstance): void {
-  const parse = app.getDefaultJsonParser('error', 'error');
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
-    if (body.length === 0) done(null, undefined);
-    // decoded all the same, other bytes would be stored as question marks
-    else if (!isUtf8(body as Buffer)) done(new ApiError('bad_json', 'the body is not valid UTF-8'));
-    else {
-      const text = body.toString();
-      void parse(request, text, (error, parsed) =>
-        done(error && isJson(text) ? new ApiError('bad_json', PROTOTYPE) : error, parsed),
-      );
-    }
-  });
-  app.removeContentTypeParser('text/plain');
 }

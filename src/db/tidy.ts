@@ -2,8 +2,8 @@
  * Vacuum and analyze for the embedded database, which has no autovacuum: without them a search after a bulk import reads the table for each row
  * of the index, and the planner works with the figures of an empty table (a pack of 800 memories takes 80 ms and not 20).
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { type Background, inBackground, pauseFor } from '../background.ts';
 import type { Db } from './db.ts';
 import { type Sql, sql } from './sql.ts';
 
@@ -36,24 +36,15 @@ export async function analyze(db: Db): Promise<string[]> {
 }
 
 /** Analyzes soon after much has changed, until it is stopped: a newcomer's first hundred memories, a bulk import. */
-export function keepAnalyzed(db: Db, log: Logger): { stop(): Promise<void> } {
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  async function loop(): Promise<void> {
-    while (!signal.aborted) {
+export function keepAnalyzed(db: Db, log: Logger): Background {
+  return inBackground(async (signal) => {
+    while (db.kind === 'embedded' && !signal.aborted) {
       await analyze(db).catch((err: unknown) =>
         log.warn({ err, event: 'analyze_failed' }, 'the planner works with old figures'),
       );
-      await sleep(LOOK_MS, undefined, { signal, ref: false }).catch(() => {});
+      await pauseFor(LOOK_MS, signal);
     }
-  }
-  const ended = db.kind === 'embedded' ? loop() : Promise.resolve();
-  return {
-    async stop() {
-      stopping.abort();
-      await ended;
-    },
-  };
+  });
 }
 
 async function dueFor(db: Db, condition: Sql): Promise<string[]> {

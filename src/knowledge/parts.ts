@@ -2,8 +2,9 @@
  * A large document is taken at once, and its words are made in the background, some sections a transaction: others wait for no more than
  * that. What is left to do stands in the database, so any process goes on where another one ended.
  */
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
+import { type Background, inBackground, pauseFor } from '../background.ts';
 import type { Db, Tx } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import type { Deps } from '../deps.ts';
@@ -138,10 +139,8 @@ export const totalsOf = (prepared: Awaited<ReturnType<typeof prepare>>): { memor
 });
 
 /** Keeps at it until it is stopped. A failure waits, and is tried again. */
-export function keepIndexed(deps: Deps, engine: Engine): { stop(): Promise<void> } {
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  async function loop(): Promise<void> {
+export function keepIndexed(deps: Deps, engine: Engine): Background {
+  return inBackground(async (signal) => {
     while (!signal.aborted) {
       const began = performance.now();
       let pause = POLL_MS;
@@ -152,14 +151,7 @@ export function keepIndexed(deps: Deps, engine: Engine): { stop(): Promise<void>
         pause = RETRY_MS;
         deps.log.warn({ err, event: 'indexing_failed' }, 'the words of a document are made later');
       }
-      await sleep(pause, undefined, { signal, ref: false }).catch(() => {});
+      await pauseFor(pause, signal);
     }
-  }
-  const ended = loop();
-  return {
-    async stop() {
-      stopping.abort();
-      await ended;
-    },
-  };
+  });
 }

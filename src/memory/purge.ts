@@ -1,5 +1,5 @@
 /** Deletes for good what nobody can read any more: expired memories, those that were soft-deleted long ago, and keys of old requests. */
-import { setTimeout as sleepFor } from 'node:timers/promises';
+import { type Background, inBackground, pauseFor } from '../background.ts';
 import { auditAll } from '../db/audit.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import { tidy } from '../db/tidy.ts';
@@ -28,8 +28,6 @@ const MOST_PAUSE_MS = 60_000;
 /** Waits, or returns early when the signal aborts. */
 export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
 
-const sleepReally: Sleep = (ms, signal) => sleepFor(ms, undefined, { signal, ref: false }).catch(() => {});
-
 /** Takes away what has ended, of what another capability stores. */
 export type Sweep = (deps: Deps) => Promise<unknown>;
 
@@ -37,16 +35,10 @@ export type Sweep = (deps: Deps) => Promise<unknown>;
 const SWEEP_MS = 600_000;
 
 /** Purges whenever something expires, and once a minute, until it is stopped; then vacuums where nobody else does. */
-export function keepPurged(
-  deps: Deps,
-  sweeps: readonly Sweep[],
-  sleep: Sleep = sleepReally,
-): { stop(): Promise<void> } {
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const attempt = attempting(deps, signal);
-  let swept = Number.NEGATIVE_INFINITY;
-  async function loop(): Promise<void> {
+export function keepPurged(deps: Deps, sweeps: readonly Sweep[], sleep: Sleep = pauseFor): Background {
+  return inBackground(async (signal) => {
+    const attempt = attempting(deps, signal);
+    let swept = Number.NEGATIVE_INFINITY;
     while (!signal.aborted) {
       const purged = await purge(deps, signal);
       if (purged.memories + purged.keys > 0) deps.log.info({ event: 'purged', ...purged }, 'purged');
@@ -59,14 +51,7 @@ export function keepPurged(
       const pause = await attempt(() => untilNextEnd(deps));
       if (!signal.aborted) await sleep(pause ?? MOST_PAUSE_MS, signal);
     }
-  }
-  const ended = loop();
-  return {
-    async stop() {
-      stopping.abort();
-      await ended;
-    },
-  };
+  });
 }
 
 /**

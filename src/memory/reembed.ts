@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Background, inBackground, pauseFor } from '../background.ts';
 import { ensureModel } from '../db/spaces.ts';
 import { sql } from '../db/sql.ts';
 import type { Deps } from '../deps.ts';
@@ -42,16 +43,7 @@ const running = new WeakMap<Deps, Progress>();
 export const progressOf = (deps: Deps): Progress | undefined => running.get(deps);
 
 /** Keeps at it until it is stopped. What comes to nothing, or fails, is tried again later and later. */
-export function keepEmbedded(deps: Deps): { stop(): Promise<void> } {
-  const stopping = new AbortController();
-  const ended = loop(deps, stopping.signal);
-  return {
-    async stop() {
-      stopping.abort();
-      await ended;
-    },
-  };
-}
+export const keepEmbedded = (deps: Deps): Background => inBackground((signal) => loop(deps, signal));
 
 async function loop(deps: Deps, signal: AbortSignal): Promise<void> {
   // What stands in for the model that was asked for must not replace that model's vectors.
@@ -74,7 +66,7 @@ async function loop(deps: Deps, signal: AbortSignal): Promise<void> {
       pause = Math.max(asked, retryAfter(++failures));
       deps.log.warn({ err, event: 're_embedding_failed', retry_ms: pause }, 're-embedding is interrupted');
     }
-    await sleep(pause, undefined, { signal, ref: false }).catch(() => {});
+    await pauseFor(pause, signal);
   }
 }
 

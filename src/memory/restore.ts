@@ -3,7 +3,7 @@ import { audit } from '../db/audit.ts';
 import { spacesOf } from '../db/boundary.ts';
 import type { Tx } from '../db/db.ts';
 import { isUniqueViolation } from '../db/failures.ts';
-import { COLUMNS, type MemoryRow } from '../db/memories.ts';
+import { COLUMNS, type MemoryRow, OWN_FIRST } from '../db/memories.ts';
 import { ensureModel, findSpaces } from '../db/spaces.ts';
 import { sql } from '../db/sql.ts';
 import { inside } from '../db/visible.ts';
@@ -29,7 +29,7 @@ export async function restore(deps: Deps, principal: Principal, id: string, reas
   const [read] = await deps.db.transaction({ spaces, readOnly: true }, (tx) =>
     tx.query<MemoryRow>(sql`
       select ${COLUMNS} from memories m join spaces s on s.id = m.space_id
-      where m.space_id = any (${spaces}::int[]) and m.id = ${id} and ${inside(principal)}`),
+      where m.space_id = any (${spaces}::int[]) and m.id = ${id} and ${inside(principal)} ${OWN_FIRST}`),
   );
   if (!read) throw new ApiError('not_found');
   const vectors = { model: await ensureModel(deps.db, deps.embedder), passages: await embedPassages(deps, read) };

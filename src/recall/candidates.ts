@@ -123,12 +123,14 @@ export async function findCandidates(tx: Tx, request: ArmsRequest): Promise<Foun
 
 /** Memories of each space and the terms in them. The past has no lengths of single memories: there a narrowed token's mean length is the space's. */
 function totals({ spaces, reach, past }: ArmsRequest): Sql {
-  const all = sql`from spaces s where id = any (${spaces}::int[])`;
-  if (!reach) return sql`select id as space_id, memories::float8 as n, terms ${all}`;
-  const held = past ? sql`count(*) * s.terms / nullif(s.memories, 0)` : sql`sum(m.length::float8)`;
+  const these = sql`s.id = any (${spaces}::int[])`;
+  if (!reach) return sql`select s.id as space_id, s.memories::float8 as n, s.terms from spaces s where ${these}`;
+  const terms = past ? sql`count(*) * s.terms / nullif(s.memories, 0)` : sql`sum(m.length::float8)`;
   return sql`
-    select id as space_id, r.n, r.terms from (select * ${all}) s,
-      lateral (select count(*)::float8 as n, (${held})::float8 as terms from memories m where m.space_id = s.id and m.status <> 'deleted' and ${reach}) r`;
+    select s.id as space_id, r.n, r.terms from spaces s, lateral (
+      select count(*)::float8 as n, (${terms})::float8 as terms from memories m
+      where m.space_id = s.id and m.status <> 'deleted' and ${reach}) r
+    where ${these}`;
 }
 
 /** Which postings count for the rarity of their term. */

@@ -1,5 +1,6 @@
 /** Why is this memory in the answer, or why not: for the engineer at two in the morning. Tells scores, ranks and decisions, never a text. */
 import { spacesOf } from '../db/boundary.ts';
+import { OWN_FIRST } from '../db/memories.ts';
 import { memoriesAt, withPast } from '../db/past.ts';
 import { ensureModel, findSpaces } from '../db/spaces.ts';
 import { join, type Sql, sql } from '../db/sql.ts';
@@ -74,7 +75,8 @@ async function keptOut(
     ', ',
   );
   const read = (what: Sql) =>
-    sql`select ${what} from memories m where m.space_id = any (${spaces}::int[]) and m.id = ${id} and ${everlasting}`;
+    sql`select ${what} from memories m join spaces s on s.id = m.space_id
+        where m.space_id = any (${spaces}::int[]) and m.id = ${id} and ${everlasting} ${OWN_FIRST}`;
   const past = asOf && memoriesAt(spaces, asOf, principal, new Date(0));
   const [[present], [row]] = await deps.db.transaction(
     { spaces, readOnly: true, owner: principal.owner },

@@ -1195,6 +1195,8 @@ t.test('an export imported into an empty owner gives the same packs, byte for by
     await both.ok('PATCH', at, { content: 'own, changed' });
     await both.ok('POST', `${at}/forget`, {});
     t.match(await both.ok('GET', at), { content: 'of the team', team_id: 'red' });
+    await both.ok('POST', `${at}/restore`, {});
+    t.match(await both.ok('GET', at), { content: 'own, changed', team_id: null });
   });
 });
 

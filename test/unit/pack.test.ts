@@ -183,6 +183,9 @@ const aCandidate = (id: string, content: string, over: Partial<PackCandidate> = 
   ...over,
 });
 
+/** What a stranger tells our lines by. */
+const OURS = /^(?:#+ ?XMemo|Items:|Budget:|Reference:|Context:|\[\d+\]|No matching XMemo)/iu;
+
 /** Reads a text answer back as a stranger would: by lines and blank lines only. */
 function parseAnswer(answer: string): {
   references: string[][];
@@ -424,8 +427,7 @@ holds<[PackCandidate[], PackRequest]>(
       assert.equal(label, renderLabel(at + 1, candidate));
       assert.equal(restore(shown.join('\n')), text);
       assert.ok(label?.startsWith(`[${at + 1}]`));
-      for (const line of shown)
-        assert.doesNotMatch(line, /^(?:#+ XMemo|Items:|Budget:|Reference:|Context:|\[\d+\]|No matching XMemo)/iu);
+      for (const line of shown) assert.doesNotMatch(line, OURS);
     }
   },
 );
@@ -808,14 +810,13 @@ t.test('a line that looks like ours gets a backslash, others stay', (t) => {
 });
 
 t.test('a line that looks like ours does so wherever a budget cuts it', (t) => {
-  const ours = /^(?:#+ ?XMemo|Items:|Budget:|Reference:|Context:|\[\d+\]|No matching XMemo)/iu;
   for (const fake of FAKES) {
     const candidates = [aCandidate('id', `It was said.\n${fake} and so on`)];
     for (let maxTokens = 1; maxTokens <= 40; maxTokens++) {
       const { items } = pack(candidates, request({ maxTokens }));
       const shown = items.flatMap(({ block }) => block.split('\n').slice(1));
       assert.equal(
-        shown.find((line) => ours.test(line)),
+        shown.find((line) => OURS.test(line)),
         undefined,
         `${maxTokens} tokens`,
       );
